@@ -1,0 +1,196 @@
+"""What is asked, and what an answer looks like: the words that every engine and the kernel share.
+
+A `Question` fixes what is asked of a background and its experts. Whatever decides it answers with `Findings`: one
+`ClaimResult` per claim, the `Measures`, and the prefixes at which each expert deviates and is active. Numbers are
+`Fraction` where they are exact and `float` where they are not. Source: theory.md, sections 1 to 4 and 10.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+Scope = Literal["reachable", "all"]
+NullTokens = Literal["strict", "drop", "cancel"]
+Number = Fraction | float
+Tokens = tuple[str, ...]
+Spans = tuple[tuple[int, int], ...]
+"""Prefix indices of one length as half-open ranges `(start, stop)`, increasing and not touching."""
+
+JOINT_CLAIMS = ("pointwise_joint", "interval_joint")
+COMPOSITION_CLAIMS = ("exact_switching", "unit_normalizer", "local_equals_global")
+MASK_CLAIMS = ("mask_agreement", "factorized_conditionals", "projective")
+CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, "terminates")
+"""Every claim about a bounded length, in the order of a report."""
+
+
+class Verdict(enum.StrEnum):
+    """`HOLDS` in the stated scope; `REFUTED` with a witness; `BOUNDED` by a stated number; `UNDECIDED`, with the reason."""
+
+    HOLDS = "HOLDS"
+    REFUTED = "REFUTED"
+    BOUNDED = "BOUNDED"
+    UNDECIDED = "UNDECIDED"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a background and its experts.
+
+    **Fields:** `length`: the horizon T, in tokens. `masks`: expert name -> its positions (from 0, increasing), or
+    `"auto"`: each expert owns the positions at which it deviates, or `None`. `threshold`: nats; an expert deviates at a
+    prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the prefixes that the composition
+    can reach, or all. `null_tokens`: theory.md, Definition 1.3. `weights`: expert name -> the factor of its log-ratio
+    (theory.md 1.9), 1 where absent.
+    """
+
+    length: int
+    masks: Mapping[str, tuple[int, ...]] | Literal["auto"] | None = None
+    threshold: Fraction = Fraction(0)
+    scope: Scope = "reachable"
+    null_tokens: NullTokens = "cancel"
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+
+    def weight(self, name: str) -> Fraction:
+        """The weight of the expert `name`."""
+        return self.weights.get(name, Fraction(1))
+
+
+@dataclass(frozen=True)
+class PrefixWitness:
+    """A prefix at which a claim fails, its probability under the composition, and the experts at fault there."""
+
+    prefix: Tokens
+    probability: Number
+    experts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PairWitness:
+    """Two rows that must agree and do not: row `prefixes[0]` of `models[0]` and row `prefixes[1]` of `models[1]`.
+
+    `condition` is `"B"`, `"I1"` or `"I2"` (theory.md 2.3), or `"c"` (Definition 2.1: the expert makes possible on its
+    mask what the background's law of the mask excludes; the prefix is given twice).
+    """
+
+    prefixes: tuple[Tokens, Tokens]
+    models: tuple[str, str]
+    condition: Literal["c", "B", "I1", "I2"]
+
+
+@dataclass(frozen=True)
+class MarginalWitness:
+    """Where two marginals differ most: `tokens` at `positions`, with the probability under composition and expert."""
+
+    positions: tuple[int, ...]
+    tokens: Tokens
+    composition: Number
+    expert: Number
+
+
+@dataclass(frozen=True)
+class PositionWitness:
+    """A position at which two experts deviate, with a prefix of that length for each: there are no disjoint masks."""
+
+    position: int
+    experts: tuple[str, str]
+    prefixes: tuple[Tokens, Tokens]
+
+
+Witness = PrefixWitness | PairWitness | MarginalWitness | PositionWitness
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim, decided or not: verdict, method, residual, witness, and one line that a person understands.
+
+    **Fields:** `residual`: the number that interface.md defines for the claim (`None` where it has none); `mask`: the
+    expert whose mask a `projective` claim is about; `length`: the horizon, or `"every"`; `why`: the line.
+    """
+
+    claim: str
+    verdict: Verdict
+    method: str
+    length: int | Literal["every"]
+    why: str
+    residual: Number | None = None
+    witness: Witness | None = None
+    mask: str | None = None
+
+    @property
+    def name(self) -> str:
+        """`projective:up` for the mask of `up`, otherwise the claim itself."""
+        return self.claim if self.mask is None else f"{self.claim}:{self.mask}"
+
+
+@dataclass(frozen=True)
+class ExpertMeasures:
+    """One expert in one composition: counts over the scope, probabilities under the composition, nats."""
+
+    deviating_prefixes: int
+    active_prefixes: int
+    activity_probability: Number
+    expected_active_steps: Number
+    max_oscillation: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Termination:
+    """The mass not ended at the horizon, and the expected length in tokens, up to and with EOS, cut at the horizon."""
+
+    unended: Number
+    background: Number
+    composition: Number
+    experts: Mapping[str, Number]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS)."""
+
+    tv_to_switching: Number
+    tv_local_global: Number
+    log_normalizer_min: float | None
+    log_normalizer_max: float | None
+    experts: Mapping[str, ExpertMeasures]
+    overlap_probability: Number
+    termination: Termination | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that an engine found: `claims` in the order of `CLAIMS`, `measures` (`None` if the composition is undefined).
+
+    `deviating` and `active` hold, for each expert and each length 0..T-1, the indices of its deviating and its active
+    prefixes in scope (theory.md 3.3); a prefix's index is its place in the order of the background's vocabulary, first
+    token most significant. `masks`: those given, or found; `None` without masks, or where `"auto"` finds none.
+    """
+
+    claims: tuple[ClaimResult, ...]
+    measures: Measures | None
+    deviating: Mapping[str, tuple[Spans, ...]]
+    active: Mapping[str, tuple[Spans, ...]]
+    masks: Mapping[str, tuple[int, ...]] | None = None
+
+    def __getitem__(self, name: str) -> ClaimResult:
+        for result in self.claims:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+
+def overall(claims: tuple[ClaimResult, ...], required: tuple[str, ...]) -> Verdict:
+    """The verdict over the `required` claims: REFUTED if one is, HOLDS if all do, else UNDECIDED or BOUNDED.
+
+    `projective` requires it of every mask. A required claim that is not among `claims` makes the verdict UNDECIDED.
+    """
+    verdicts = []
+    for name in required:
+        found = [result.verdict for result in claims if name in (result.name, result.claim)]
+        verdicts += found or [Verdict.UNDECIDED]
+    for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.BOUNDED):
+        if verdict in verdicts:
+            return verdict
+    return Verdict.HOLDS

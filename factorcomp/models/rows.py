@@ -1,0 +1,213 @@
+"""Rows of next-token distributions, as given: floats for speed, exact numbers for decisions.
+
+Row `h` of step `t` is the distribution after the prefix with index `h` among the `|V|^t` prefixes of length `t`. Every
+kind of rows answers the same four questions: the normalised log-probabilities in float64, one row in exact numbers,
+which pairs of rows are certainly the same, and the rows after a relabelling of the vocabulary.
+"""
+
+import abc
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+Scale = Literal["probs", "log_probs", "logits"]
+Indices = Int[np.ndarray, " pairs"]
+
+
+@dataclass(frozen=True)
+class ExactRow:
+    """One row in exact numbers: token `y` has `log p(y) = log(factors[y]) / root + shifts[y]`, up to a constant.
+
+    A row of probabilities has no shifts, a row of logs has factors 1; `root > 1` comes from a fractional weight. A token
+    of probability 0 has factor 0.
+    """
+
+    factors: tuple[Fraction, ...]
+    shifts: tuple[Fraction, ...]
+    root: int = 1
+
+
+class AbstractRows(abc.ABC):
+    """The rows of one step of one model, `[prefixes, vocab]`."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The number of prefixes and of tokens."""
+
+    @abc.abstractmethod
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        """The normalised log-probabilities of rows `start` to `stop`, float64; -inf exactly where the probability is 0."""
+
+    @abc.abstractmethod
+    def exact(self, index: int) -> ExactRow:
+        """Row `index` in exact numbers."""
+
+    @abc.abstractmethod
+    def identical(self, mine: Indices, other: "AbstractRows", theirs: Indices) -> Bool[np.ndarray, " pairs"]:
+        """Whether rows `mine` and rows `theirs` of `other` are certainly equal as distributions.
+
+        True is a proof; False means only that the numbers given are not the same.
+        """
+
+    @abc.abstractmethod
+    def take(self, prefixes: Indices, tokens: Sequence[int]) -> Self:
+        """The rows `prefixes`, with the columns `tokens`, in these orders."""
+
+
+def _normalised(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, "prefixes vocab"]:
+    """`l - logsumexp(l)` by rows; a row of -inf alone stays as it is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = logs.max(axis=1, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0.0)
+        return logs - top - np.where(np.isinf(logs).all(1, keepdims=True), 0.0, np.log(np.exp(logs - top).sum(1, keepdims=True)))
+
+
+class RationalRows(AbstractRows):
+    """Rows of rational probabilities in lowest terms; each row sums to 1 exactly.
+
+    Equal distributions have equal numbers, so that `identical` decides equality.
+    """
+
+    def __init__(self, numerators: Shaped[np.ndarray, "prefixes vocab"], denominators: Shaped[np.ndarray, "prefixes vocab"]):
+        """Integers, int64 where they fit and Python integers (dtype object) where not."""
+        self.numerators = numerators
+        self.denominators = denominators
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        prefixes, vocab = self.numerators.shape
+        return prefixes, vocab
+
+    @cached_property
+    def _logs(self) -> Float[np.ndarray, "prefixes vocab"]:
+        if self.numerators.dtype != object and self.denominators.dtype != object:
+            with np.errstate(divide="ignore"):
+                return np.log(self.numerators / self.denominators)
+        pairs = zip(self.numerators.flat, self.denominators.flat, strict=True)
+        logs = [math.log(n) - math.log(d) if n else -math.inf for n, d in pairs]
+        return np.array(logs, dtype=np.float64).reshape(self.numerators.shape)
+
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        return self._logs[start:stop]
+
+    def exact(self, index: int) -> ExactRow:
+        pairs = zip(self.numerators[index], self.denominators[index], strict=True)
+        factors = tuple(Fraction(int(n), int(d)) for n, d in pairs)
+        return ExactRow(factors, (Fraction(0),) * len(factors))
+
+    def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
+        if not isinstance(other, RationalRows):
+            return np.zeros(len(mine), dtype=bool)
+        same = self.numerators[mine] == other.numerators[theirs]
+        same &= self.denominators[mine] == other.denominators[theirs]
+        return same.astype(bool).all(1)
+
+    def take(self, prefixes: Indices, tokens: Sequence[int]) -> "RationalRows":
+        return RationalRows(self.numerators[prefixes][:, tokens], self.denominators[prefixes][:, tokens])
+
+
+class FloatRows(AbstractRows):
+    """Rows of floating-point numbers, which are dyadic rationals: probabilities, log-probabilities or logits.
+
+    Probabilities define a distribution by their proportions, logs up to a constant (interface.md, "Exactness").
+    """
+
+    def __init__(self, values: Float[np.ndarray, "prefixes vocab"], scale: Scale):
+        self.values = values
+        self.scale: Scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        prefixes, vocab = self.values.shape
+        return prefixes, vocab
+
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        block = self.values[start:stop].astype(np.float64)
+        if self.scale == "probs":
+            with np.errstate(divide="ignore"):
+                block = np.log(block)
+        return _normalised(block)
+
+    def exact(self, index: int) -> ExactRow:
+        row = [float(x) for x in self.values[index]]
+        if self.scale == "probs":
+            return ExactRow(tuple(Fraction(x) for x in row), (Fraction(0),) * len(row))
+        factors = tuple(Fraction(0 if x == -math.inf else 1) for x in row)
+        return ExactRow(factors, tuple(Fraction(0) if x == -math.inf else Fraction(x) for x in row))
+
+    def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
+        if not isinstance(other, FloatRows) or (self.scale == "probs") != (other.scale == "probs"):
+            return np.zeros(len(mine), dtype=bool)
+        a = self.values[mine].astype(np.float64)
+        b = other.values[theirs].astype(np.float64)
+        same = (a == b).all(1)
+        return same if self.scale == "probs" else same | _differ_by_a_constant(a, b)
+
+    def take(self, prefixes: Indices, tokens: Sequence[int]) -> "FloatRows":
+        return FloatRows(self.values[prefixes][:, tokens], self.scale)
+
+
+def _differ_by_a_constant(a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
+    """Whether `a - b` is exactly constant on a common support, by the error-free transformation TwoSum (Knuth).
+
+    `a - b = d + e` with `d` the rounded difference and `e` its error, both floats: the pair is unique, so the exact
+    differences are equal iff the pairs are.
+    """
+    support = a > -np.inf
+    with np.errstate(invalid="ignore"):
+        d = a - b
+        back = d - a
+        e = (a - (d - back)) + (-b - back)
+    first = support.argmax(1)[:, None]
+    d0, e0 = np.take_along_axis(d, first, 1), np.take_along_axis(e, first, 1)
+    return ((support == (b > -np.inf)) & (~support | ((d == d0) & (e == e0)))).all(1)
+
+
+class TiltedRows(AbstractRows):
+    """The tilted expert of theory.md 1.9: `p^(λ) ∝ p_b (p/p_b)^λ` on the common support of `p` and `p_b`.
+
+    Where expert and background share no token the row is empty: -inf everywhere.
+    """
+
+    def __init__(self, background: AbstractRows, expert: AbstractRows, weight: Fraction):
+        self.background = background
+        self.expert = expert
+        self.weight = weight
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.expert.shape
+
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        base, own = self.background.log_probs(start, stop), self.expert.log_probs(start, stop)
+        common = (base > -np.inf) & (own > -np.inf)
+        with np.errstate(invalid="ignore"):
+            logs = np.where(common, base + float(self.weight) * (own - base), -np.inf)
+        return _normalised(logs)
+
+    def exact(self, index: int) -> ExactRow:
+        base, own = self.background.exact(index), self.expert.exact(index)
+        n, d = self.weight.numerator, self.weight.denominator
+        factors = tuple(
+            b ** (d - n) * p**n if b and p else Fraction(0) for b, p in zip(base.factors, own.factors, strict=True)
+        )
+        shifts = tuple(b + self.weight * (p - b) for b, p in zip(base.shifts, own.shifts, strict=True))
+        return ExactRow(factors, shifts, root=d)
+
+    def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
+        if isinstance(other, TiltedRows):
+            same = self.weight == other.weight
+            same &= self.expert.identical(mine, other.expert, theirs)
+            return same & self.background.identical(mine, other.background, theirs)
+        unchanged = self.expert.identical(mine, self.background, mine)
+        return unchanged & self.background.identical(mine, other, theirs)
+
+    def take(self, prefixes: Indices, tokens: Sequence[int]) -> "TiltedRows":
+        return TiltedRows(self.background.take(prefixes, tokens), self.expert.take(prefixes, tokens), self.weight)
