@@ -166,6 +166,7 @@ class Findings:
     `deviating` and `active` hold, for each expert and each length 0..T-1, the indices of its deviating and its active
     prefixes in scope (theory.md 3.3); a prefix's index is its place in the order of the background's vocabulary, first
     token most significant. `masks`: those given, or found; `None` without masks, or where `"auto"` finds none.
+    `prefixes`: how many are in scope.
     """
 
     claims: tuple[ClaimResult, ...]
@@ -173,6 +174,7 @@ class Findings:
     deviating: Mapping[str, tuple[Spans, ...]]
     active: Mapping[str, tuple[Spans, ...]]
     masks: Mapping[str, tuple[int, ...]] | None = None
+    prefixes: int | None = None
 
     def __getitem__(self, name: str) -> ClaimResult:
         for result in self.claims:

@@ -1,0 +1,4 @@
+"""Model files: read and written."""
+
+from factorcomp.formats.files import load as load
+from factorcomp.formats.files import save as save

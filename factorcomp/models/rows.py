@@ -7,6 +7,7 @@ which pairs of rows are certainly the same, and the rows after a relabelling of 
 
 import abc
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 Scale = Literal["probs", "log_probs", "logits"]
+LARGEST_POWER = 1000
+"""The largest numerator or denominator of a weight with which rational rows are raised to powers exactly."""
 Indices = Int[np.ndarray, " pairs"]
+
+
+class PowerTooLargeError(ArithmeticError):
+    """An exact row would need powers beyond `LARGEST_POWER`."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +52,17 @@ class AbstractRows(abc.ABC):
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         """The normalised log-probabilities of rows `start` to `stop`, float64; -inf exactly where the probability is 0."""
 
+    def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
+        """A bound on the rounding error of each of the rows `log_probs(start, stop)`: `2 eps (V + 8 + 4 max|l|)`.
+
+        Reading a rational costs a division and a log; normalising V logs a subtraction, an exponential, a sum of V terms
+        and a log. Each rounds by at most eps of a quantity of size `max|l|`, or of 1 inside the log.
+        """
+        return 2 * EPS * (self.shape[1] + 8 + 4 * _size(self.log_probs(start, stop)))
+
     @abc.abstractmethod
     def exact(self, index: int) -> ExactRow:
-        """Row `index` in exact numbers."""
+        """Row `index` in exact numbers; raises `PowerTooLargeError` where they would be too long."""
 
     @abc.abstractmethod
     def identical(self, mine: Indices, other: "AbstractRows", theirs: Indices) -> Bool[np.ndarray, " pairs"]:
@@ -59,6 +74,14 @@ class AbstractRows(abc.ABC):
     @abc.abstractmethod
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> Self:
         """The rows `prefixes`, with the columns `tokens`, in these orders."""
+
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def _size(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, " prefixes"]:
+    """The largest `|l|` of each row among its possible tokens."""
+    return np.where(logs > -np.inf, np.abs(logs), 0.0).max(axis=1, initial=0.0)
 
 
 def _normalised(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, "prefixes vocab"]:
@@ -91,7 +114,7 @@ class RationalRows(AbstractRows):
             with np.errstate(divide="ignore"):
                 return np.log(self.numerators / self.denominators)
         pairs = zip(self.numerators.flat, self.denominators.flat, strict=True)
-        logs = [math.log(n) - math.log(d) if n else -math.inf for n, d in pairs]
+        logs = [_log(int(n), int(d)) for n, d in pairs]
         return np.array(logs, dtype=np.float64).reshape(self.numerators.shape)
 
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
@@ -111,6 +134,14 @@ class RationalRows(AbstractRows):
 
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "RationalRows":
         return RationalRows(self.numerators[prefixes][:, tokens], self.denominators[prefixes][:, tokens])
+
+
+def _log(numerator: int, denominator: int) -> float:
+    """The log of a rational of any size, -inf for 0."""
+    quotient = numerator / denominator
+    if quotient > sys.float_info.min:
+        return math.log(quotient)
+    return math.log(numerator) - math.log(denominator) if numerator else -math.inf
 
 
 class FloatRows(AbstractRows):
@@ -192,9 +223,19 @@ class TiltedRows(AbstractRows):
             logs = np.where(common, base + float(self.weight) * (own - base), -np.inf)
         return _normalised(logs)
 
+    def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
+        """The errors of both rows, scaled as `(1-λ) l_b + λ l` scales them, and the rounding of that sum, normalised."""
+        weight = float(self.weight)
+        base, own = self.background.log_probs(start, stop), self.expert.log_probs(start, stop)
+        given = (1 + weight) * self.background.error(start, stop) + weight * self.expert.error(start, stop)
+        own_rounding = EPS * (self.shape[1] + 8 + 4 * (1 + weight) * (_size(base) + _size(own)))
+        return 2 * (given + own_rounding)
+
     def exact(self, index: int) -> ExactRow:
         base, own = self.background.exact(index), self.expert.exact(index)
         n, d = self.weight.numerator, self.weight.denominator
+        if max(n, d) > LARGEST_POWER and {*base.factors, *own.factors} - {0, 1}:
+            raise PowerTooLargeError(f"the weight {self.weight} needs powers beyond {LARGEST_POWER}")
         factors = tuple(
             b ** (d - n) * p**n if b and p else Fraction(0) for b, p in zip(base.factors, own.factors, strict=True)
         )

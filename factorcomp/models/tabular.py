@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from factorcomp.models.building import exact_steps, float_steps, is_float_array
 from factorcomp.models.rows import AbstractRows
 
 
@@ -29,6 +31,45 @@ class TabularModel:
     steps: tuple[AbstractRows, ...]
     eos: str | None = None
     source: Source = field(default_factory=lambda: Source("in memory"))
+
+    @classmethod
+    def from_probabilities(
+        cls, steps: Sequence[Any], vocabulary: Sequence[str], eos: str | None = None, name: str = "in memory"
+    ) -> "TabularModel":
+        """A table of probabilities: `steps[t]` is nested lists or an array, `[|V|^t, |V|]` or `(|V|,)*t + (|V|,)`.
+
+        Lists hold exact numbers: integers, `Fraction`, strings `"p/q"`, and floats, which are dyadic fractions (0.1 is
+        not 1/10; `"1/10"` is). Where every step is an array of floats these are kept as they are.
+
+        >>> model = TabularModel.from_probabilities([["1/2", "1/2"], [[1, 0], [0.25, 0.75]]], ["a", "b"])
+        >>> model.steps[1].exact(1).factors
+        (Fraction(1, 4), Fraction(3, 4))
+
+        **Raises:** `InputError`, with every problem: a row of exact numbers must sum to 1, one that holds floats within
+        1e-6 (it is then renormalised, and `source.notes` says so where that is more than rounding).
+        """
+        steps = list(steps)
+        if steps and all(is_float_array(rows) for rows in steps):
+            rows, notes = float_steps(steps, vocabulary, eos, name, "probs")
+        else:
+            rows, notes = exact_steps(steps, vocabulary, eos, name)
+        return cls(tuple(vocabulary), rows, eos, Source(name, notes=notes))
+
+    @classmethod
+    def from_log_probs(
+        cls, steps: Sequence[Any], vocabulary: Sequence[str], eos: str | None = None, name: str = "in memory"
+    ) -> "TabularModel":
+        """A table of log-probabilities, float arrays (kept as they are) or nested lists, shaped as in `from_probabilities`.
+
+        >>> import numpy as np
+        >>> model = TabularModel.from_log_probs([np.log([0.5, 0.5])], ["a", "b"])
+        >>> model.steps[0].shape
+        (1, 2)
+
+        **Raises:** `InputError`, with every problem: NaN, +inf, a row whose exponentials do not sum to 1 within 1e-6.
+        """
+        rows, notes = float_steps(list(steps), vocabulary, eos, name, "log_probs")
+        return cls(tuple(vocabulary), rows, eos, Source(name, notes=notes))
 
     @property
     def horizon(self) -> int:

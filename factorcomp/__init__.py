@@ -1,0 +1,80 @@
+"""factorcomp: are language models composed by logits jointly factorizable? Proved, refuted with a witness, or bounded.
+
+Every name below is imported when it is first used, so that `import factorcomp` costs nothing.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from factorcomp.certificates import KernelError
+    from factorcomp.certificates import check_certificate as check
+    from factorcomp.certificates.claims import ClaimResult, Findings, Measures, Question, Verdict
+    from factorcomp.composition import compose
+    from factorcomp.diagnosis import doctor
+    from factorcomp.formats import load, save
+    from factorcomp.models.errors import InputError
+    from factorcomp.models.function import FunctionModel
+    from factorcomp.models.tabular import TabularModel
+    from factorcomp.verdicts import Diagnosis, Report
+    from factorcomp.verification import verify
+
+    __version__: str
+
+_ORIGINS = {
+    "ClaimResult": "certificates.claims:ClaimResult",
+    "Diagnosis": "verdicts:Diagnosis",
+    "Findings": "certificates.claims:Findings",
+    "FunctionModel": "models.function:FunctionModel",
+    "InputError": "models.errors:InputError",
+    "KernelError": "certificates:KernelError",
+    "Measures": "certificates.claims:Measures",
+    "Question": "certificates.claims:Question",
+    "Report": "verdicts:Report",
+    "TabularModel": "models.tabular:TabularModel",
+    "Verdict": "certificates.claims:Verdict",
+    "check": "certificates:check_certificate",
+    "compose": "composition:compose",
+    "doctor": "diagnosis:doctor",
+    "load": "formats:load",
+    "save": "formats:save",
+    "verify": "verification:verify",
+}
+
+__all__ = [
+    "ClaimResult",
+    "Diagnosis",
+    "Findings",
+    "FunctionModel",
+    "InputError",
+    "KernelError",
+    "Measures",
+    "Question",
+    "Report",
+    "TabularModel",
+    "Verdict",
+    "__version__",
+    "check",
+    "compose",
+    "doctor",
+    "load",
+    "save",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module, metadata
+
+    if name == "__version__":
+        value: Any = metadata.version("factorcomp")
+    elif name in _ORIGINS:
+        module, _, attribute = _ORIGINS[name].partition(":")
+        value = getattr(import_module(f"factorcomp.{module}"), attribute)
+    else:
+        raise AttributeError(f"module 'factorcomp' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,118 @@
+"""Do two rows differ by more than a threshold? Decided exactly on the numbers given (interface.md, "Exactness").
+
+The oscillation of the log-ratio of rows `p`, `q` is `max_y f - min_y f` with `f = log p/q`, and infinite where their
+supports differ. A float with a bound on its error decides most pairs of rows; the few that it leaves open are decided on
+rationals: `f(y) - f(z) > X` is `log A > c` with rational `A`, `c`, and where neither is trivial the two sides are never
+equal (Lindemann: the log of a rational other than 1 is irrational), so that more digits always decide.
+"""
+
+import decimal
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from factorcomp.models.rows import EPS, AbstractRows, ExactRow, RationalRows
+
+_CHUNK = 1 << 16
+
+
+def log_exceeds(factor: Fraction, bound: Fraction) -> bool:
+    """Whether `log(factor) > bound`, for `factor > 0`."""
+    if bound == 0:
+        return factor > 1
+    if factor == 1:
+        return bound < 0
+    precision = 30
+    while True:
+        context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+        top, bottom = (context.ln(decimal.Decimal(n)) for n in (factor.numerator, factor.denominator))
+        limit = context.divide(decimal.Decimal(bound.numerator), decimal.Decimal(bound.denominator))
+        gap = context.subtract(context.subtract(top, bottom), limit)
+        error = context.scaleb(max(abs(top), abs(bottom), abs(limit)), 2 - precision)
+        if abs(gap) > 4 * error:
+            return gap > 0
+        precision *= 2
+
+
+def row_exceeds(row: ExactRow, other: ExactRow, threshold: Fraction) -> bool:
+    """Whether the oscillation of the log-ratio of two exact rows exceeds `threshold`."""
+    tokens = [y for y, factor in enumerate(row.factors) if factor]
+    if tokens != [y for y, factor in enumerate(other.factors) if factor]:
+        return True
+    root = math.lcm(row.root, other.root)
+    factors = [row.factors[y] ** (root // row.root) / other.factors[y] ** (root // other.root) for y in tokens]
+    shifts = [row.shifts[y] - other.shifts[y] for y in tokens]
+    if len(set(factors)) <= 1:
+        return max(shifts, default=Fraction(0)) - min(shifts, default=Fraction(0)) > threshold
+    if len(set(shifts)) == 1:
+        return log_exceeds(max(factors) / min(factors), root * threshold)
+    pairs = permutations(zip(factors, shifts, strict=True), 2)
+    return any(log_exceeds(f / g, root * (threshold - s + t)) for (f, s), (g, t) in pairs)
+
+
+def oscillation(
+    mine: Float[np.ndarray, "prefixes vocab"], theirs: Float[np.ndarray, "prefixes vocab"]
+) -> Float[np.ndarray, " prefixes"]:
+    """`max f - min f` of `f = log p/q` by rows; inf where supports differ, 0 for rows without support."""
+    support = mine > -np.inf
+    with np.errstate(invalid="ignore"):
+        ratio = mine - theirs
+    high = np.where(support, ratio, -np.inf).max(axis=1, initial=-np.inf)
+    low = np.where(support, ratio, np.inf).min(axis=1, initial=np.inf)
+    same_support = (support == (theirs > -np.inf)).all(axis=1)
+    value = np.full(len(mine), np.inf)
+    np.subtract(high, low, out=value, where=same_support & support.any(axis=1))
+    return np.where(support.any(axis=1) | ~same_support, value, 0.0)
+
+
+def exceeds(
+    rows: AbstractRows,
+    mine: Int[np.ndarray, " pairs"],
+    other: AbstractRows,
+    theirs: Int[np.ndarray, " pairs"],
+    threshold: Fraction = Fraction(0),
+) -> Bool[np.ndarray, " pairs"]:
+    """Whether row `mine[n]` of `rows` and row `theirs[n]` of `other` oscillate by more than `threshold` (in nats).
+
+    Exact for rows of every kind. With threshold 0: whether the two distributions differ.
+    """
+    answer = np.zeros(len(mine), dtype=bool)
+    for start in range(0, len(mine), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        answer[part] = _exceeds(rows, mine[part], other, theirs[part], threshold)
+    return answer
+
+
+def _exceeds(
+    rows: AbstractRows,
+    mine: Int[np.ndarray, " pairs"],
+    other: AbstractRows,
+    theirs: Int[np.ndarray, " pairs"],
+    threshold: Fraction,
+) -> Bool[np.ndarray, " pairs"]:
+    answer = ~rows.identical(mine, other, theirs)
+    if threshold == 0 and isinstance(rows, RationalRows) and isinstance(other, RationalRows):
+        return answer
+    open_pairs = np.flatnonzero(answer)
+    (a, error_a), (b, error_b) = _gather(rows, mine[open_pairs]), _gather(other, theirs[open_pairs])
+    value, limit = oscillation(a, b), float(threshold)
+    error = 2 * (error_a + error_b) + 8 * EPS * (np.where(np.isinf(value), 0.0, value) + limit)
+    gap = value - limit
+    decided = np.isinf(value) | (np.abs(gap) > error)
+    answer[open_pairs] = gap > 0
+    for pair in open_pairs[~decided]:
+        answer[pair] = row_exceeds(rows.exact(int(mine[pair])), other.exact(int(theirs[pair])), threshold)
+    return answer
+
+
+def _gather(
+    rows: AbstractRows, indices: Int[np.ndarray, " pairs"]
+) -> tuple[Float[np.ndarray, "pairs vocab"], Float[np.ndarray, " pairs"]]:
+    """The log-probabilities of the rows `indices` with their errors, reading only the range that they span."""
+    if len(indices) == 0:
+        return np.zeros((0, rows.shape[1])), np.zeros(0)
+    start, stop = int(indices.min()), int(indices.max()) + 1
+    return rows.log_probs(start, stop)[indices - start], rows.error(start, stop)[indices - start]

@@ -1,0 +1,196 @@
+"""The claims about deviation and about the composition, one judge each (theory.md 1, 3, 4 and 10)."""
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+
+from factorcomp.certificates.claims import Verdict
+from factorcomp.certificates.enclosure import (
+    Value,
+    excess,
+    largest,
+    least,
+    logarithm,
+    positive,
+    surely_less,
+    total,
+)
+from factorcomp.certificates.judgement import Judgement, after, at, listed, number
+from factorcomp.certificates.step import Step
+from factorcomp.certificates.tree import Levels, Tree
+
+HOLDS, REFUTED, BOUNDED, UNDECIDED = Verdict.HOLDS, Verdict.REFUTED, Verdict.BOUNDED, Verdict.UNDECIDED
+
+
+def well_defined(tree: Tree) -> Judgement:
+    """No undefined ratio and no dead prefix (1.1, 1.3, and 1.9 (a) for weights)."""
+    broken = [(t, h, step) for t, h, step in tree.prefixes() if step.broken]
+    if not broken:
+        return Judgement(HOLDS, "no ratio is undefined and no prefix is dead", tree.zero)
+    t, h, step = broken[0]
+    residual = total((tree.probability[t][h] for t, h, _ in broken), tree.zero)
+    token, openers = step.error or (None, ())
+    bits = sum(1 << i for i in openers)
+    why = f"{after(tree.tokens(t, h))} no token is left with a positive weight"
+    if token is not None:
+        opened = f"{listed(tree.names(bits))} may emit {tree.vocabulary[token]!r}, which the background cannot"
+        why = f"{after(tree.tokens(t, h))} the ratio is undefined: {opened}"
+    return Judgement(REFUTED, why, residual, at(tree, t, h, bits))
+
+
+def several(bits: int) -> bool:
+    """Whether two experts or more are in a set."""
+    return bits & (bits - 1) != 0
+
+
+def joint(tree: Tree, sets: list[list[int]], verb: str) -> Judgement:
+    """No prefix in scope belongs to the sets of two experts (4.1, 4.2)."""
+    first = next(((t, h) for t, h, _ in tree.prefixes() if several(sets[t][h])), None)
+    if first is None:
+        return Judgement(HOLDS, f"nowhere {verb} two experts", tree.zero)
+    t, h = first
+    why = f"{after(tree.tokens(t, h))} {listed(tree.names(sets[t][h]))} {verb}"
+    return Judgement(REFUTED, why, tree.meets(lambda t, h: several(sets[t][h])), at(tree, t, h, sets[t][h]))
+
+
+def pointwise_joint(tree: Tree) -> Judgement:
+    """At most one expert deviates at a prefix."""
+    return joint(tree, tree.deviating, "deviate")
+
+
+def interval_joint(tree: Tree) -> Judgement:
+    """At most one expert is active at a prefix."""
+    return joint(tree, tree.active, "are active")
+
+
+def everywhere(
+    tree: Tree, sites: Iterable[tuple[int, int, bool | None]], residual: Value | float | None, holds: str, fails: str
+) -> Judgement:
+    """A claim that holds unless it fails at a prefix; `None` says that the numbers cannot tell."""
+    unknown = None
+    for t, h, failing in sites:
+        if failing:
+            return Judgement(REFUTED, f"{after(tree.tokens(t, h))} {fails}", residual, at(tree, t, h))
+        unknown = unknown or (None if failing is False else (t, h))
+    if unknown:
+        why = f"{after(tree.tokens(*unknown))} the enclosure of the residual contains 0, which decides"
+        return Judgement(UNDECIDED, why, residual)
+    return Judgement(HOLDS, holds, residual)
+
+
+def exact_switching(tree: Tree) -> Judgement:
+    """At every prefix the composition is one of its components (4.4)."""
+    gaps = {step: least(step.distances) for step in _steps(tree)}
+    sites = ((t, h, positive(gaps[step])) for t, h, step in tree.prefixes())
+    holds = "at every prefix the composition is one of its components"
+    return everywhere(tree, sites, largest(gaps.values(), tree.zero), holds, "the composition is none of its components")
+
+
+def unit_normalizer(tree: Tree) -> Judgement:
+    """`Z = 1` at every prefix (1.8)."""
+    gaps = {step: positive(abs(step.normalizer - step.one)) for step in _steps(tree)}
+    sites = [(t, h, gaps[step]) for t, h, step in tree.prefixes()]
+    low, high = log_normalizers(tree)
+    residual = tree.zero if not any(gaps.values()) else None if low is None or high is None else max(-low, high)
+    first = next((tree.steps[t][h].normalizer for t, h, failing in sites if failing), tree.one)
+    return everywhere(tree, sites, residual, "Z = 1 at every prefix", f"Z = {float(first):.6g}")
+
+
+def log_normalizers(tree: Tree) -> tuple[float | None, float | None]:
+    """The smallest and the largest `log Z` in scope, in nats."""
+    values = [step.normalizer for step in _steps(tree)]
+    if not values:
+        return None, None
+    low, high = least(values), largest(values, tree.zero)
+    return _log(low), _log(high)
+
+
+def _log(value: Value) -> float | None:
+    bounds = (value, value) if isinstance(value, Fraction) else (value.lower, value.upper)
+    if not 0 < bounds[0] <= bounds[1] < float("inf"):
+        return None
+    low, high = logarithm(Fraction(bounds[0]))[0], logarithm(Fraction(bounds[1]))[1]
+    return float((low + high) / 2) if high - low < Fraction(1, 10**9) else None
+
+
+def local_equals_global(tree: Tree) -> Judgement:
+    """Theorem 1.5 (3): the two laws are one iff `B(hy)` is constant in `y` on the support, at every prefix of R^."""
+    sites = list(_constancy(tree))
+    residual = tree.zero if all(failing is False for _, _, failing in sites) else tv_local_global(tree)
+    holds = "the stepwise and the sequence-level composition are one distribution"
+    fails = "the next token differs between the stepwise and the sequence-level composition"
+    return everywhere(tree, sites, residual, holds, fails)
+
+
+def _constancy(tree: Tree) -> Iterator[tuple[int, int, bool | None]]:
+    """Whether `B` varies among the children of each prefix in R^; `B` itself backwards from the leaves."""
+    varies: list[list[bool | None]] = []
+    below = [tree.one] * len(tree.reach[-1])
+    for steps, reach in zip(reversed(tree.steps), reversed(tree.reach[:-1])):
+        level, known = [], {}
+        varies.append([False] * len(steps))
+        for h, step in enumerate(steps):
+            above = tree.one
+            if reach[h]:
+                children = [(w, b) for w, b, y in zip(step.weights, tree.children(below, h), step.support) if y]
+                values = [b for _, b in children]
+                varies[-1][h] = _differ(values)
+                above = values[0] if varies[-1][h] is False else total((w * b for w, b in children), tree.zero)
+                if varies[-1][h] is False and step.normalizer is not step.one:
+                    above = known.setdefault((step, id(above)), step.normalizer * above)
+            level.append(above)
+        below = level
+    for t, level in enumerate(reversed(varies)):
+        yield from ((t, h, level[h]) for h in range(len(level)) if tree.reach[t][h])
+
+
+def _differ(values: list[Value]) -> bool | None:
+    first = values[0]
+    if all(value is first for value in values) or isinstance(first, Fraction):
+        return any(value != first for value in values)
+    return True if max(value.lower for value in values) > min(value.upper for value in values) else None
+
+
+def tv_local_global(tree: Tree) -> Value:
+    """Theorem 1.5 (1): `P_G = P_L e^S / Z_G` with `Z_G = E_L e^S`, and `e^S` is known one token before the end."""
+    if not tree.length:
+        return tree.zero
+    paths: Levels = [[tree.one]]
+    for steps in tree.steps:
+        factors = [p * step.normalizer if p and any(step.support) else tree.zero for p, step in zip(paths[-1], steps)]
+        paths.append([factor for factor in factors for _ in range(tree.size)])
+    last = list(zip(tree.probability[-2], paths[-1][:: tree.size]))
+    mass = total((p * path for p, path in last), tree.zero)
+    lighter = [(p, path) for p, path in last if surely_less(path, mass)]
+    lost = total((p for p, _ in lighter), tree.zero)
+    return excess(lost, total((p * path for p, path in lighter), tree.zero) / mass)
+
+
+def tv_to_switching(tree: Tree) -> Value:
+    """The total variation between the composition and the switching model (section 4)."""
+    reached = {step for steps, reach in zip(tree.steps, tree.reach) for step, r in zip(steps, reach) if r}
+    if all(step.switching is step.composition for step in reached):
+        return tree.zero
+    switching = tree.law(lambda step: step.switching)[-1]
+    return total((excess(p, s) for p, s in zip(tree.probability[-1], switching)), tree.zero)
+
+
+def terminates(tree: Tree) -> Judgement:
+    """All mass has ended by the horizon, or the mass that has not bounds it (10)."""
+    alive = [h for h, reached in enumerate(tree.reach[-1]) if reached and not tree.ended(tree.length, h)]
+    residual = total((tree.probability[-1][h] for h in alive), tree.zero)
+    if not alive:
+        return Judgement(HOLDS, f"every path has ended after {tree.length} tokens", tree.zero)
+    ends = [tree.ended(tree.length, h) for h in range(len(tree.reach[-1]))]
+    first = None
+    for t in reversed(range(tree.length)):
+        ends = [
+            tree.ended(t, h) or any(e and r for e, r in zip(tree.children(ends, h), tree.children(tree.reach[t + 1], h)))
+            for h in range(len(tree.steps[t]))
+        ]
+        first = next(((t, h) for h, end in enumerate(ends) if tree.reach[t][h] and not end), first)
+    why = f"{float(residual):.6g} of the mass has not ended after {tree.length} tokens"
+    return Judgement(BOUNDED, why, residual, at(tree, *first) if first else None)
+
+
+def _steps(tree: Tree) -> list[Step]:
+    return list(dict.fromkeys(step for _, _, step in tree.prefixes()))

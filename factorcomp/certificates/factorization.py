@@ -1,0 +1,200 @@
+"""The claims about masks, one judge each (theory.md 2)."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Verdict
+from factorcomp.certificates.enclosure import Value, excess, largest, least, positive, surely_less, total
+from factorcomp.certificates.judgement import Judgement, after, at, number
+from factorcomp.certificates.rows import Row, same
+from factorcomp.certificates.step import Step
+from factorcomp.certificates.tree import Tree
+
+BACKGROUND = "background"
+Masks = Mapping[str, tuple[int, ...]]
+Groups = dict[tuple[int, ...], dict[Row, int]]
+
+
+def deviating_positions(tree: Tree) -> dict[str, dict[int, int]]:
+    """For each expert the positions at which it deviates in scope, each with the index of the first such prefix."""
+    found: dict[str, dict[int, int]] = {name: {} for name in tree.experts}
+    for t, level in enumerate(tree.deviating):
+        for h, bits in enumerate(level):
+            for name in tree.names(bits):
+                found[name].setdefault(t, h)
+    return found
+
+
+def conflict(tree: Tree, found: Mapping[str, Mapping[int, int]]) -> Judgement | None:
+    """The first position at which two experts deviate: then no masks own the deviations; `None` if there is none."""
+    for t in range(tree.length):
+        owners = [name for name in tree.experts if t in found[name]][:2]
+        if len(owners) == 2:
+            first, second = (tree.tokens(t, found[name][t]) for name in owners)
+            why = f"{owners[0]} deviates {after(first)} and {owners[1]} {after(second)}: both would own position {t}"
+            return Judgement(Verdict.REFUTED, why, None, PositionWitness(t, (owners[0], owners[1]), (first, second)))
+    return None
+
+
+def mask_agreement(tree: Tree, masks: Masks) -> Judgement:
+    """Off its mask no expert deviates (2.6)."""
+    gaps: dict[tuple[Step, int], Value] = {}
+    first: tuple[int, int, int] | None = None
+    for t, h, step in tree.prefixes():
+        for i in (i for i, name in enumerate(tree.experts) if t not in masks.get(name, ())):
+            if (step, i) not in gaps:
+                background, expert = step.rows[0], step.rows[i + 1]
+                gaps[step, i] = tree.zero if expert is background else step.variation(expert.probabilities, background)
+            if tree.deviating[t][h] >> i & 1:
+                first = first or (t, h, i)
+    residual = largest(gaps.values(), tree.zero)
+    if first is None:
+        return Judgement(Verdict.HOLDS, "no expert deviates off its mask", residual)
+    t, h, i = first
+    why = f"{after(tree.tokens(t, h))} {tree.experts[i]} deviates, and position {t} is not in its mask"
+    return Judgement(Verdict.REFUTED, why, residual, at(tree, t, h, 1 << i))
+
+
+def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> Judgement:
+    """Theorem 2.3, prefix by prefix: (c), (B), (I1) and (I2), about the laws, whatever scope and threshold.
+
+    Rows that must agree lie in one group: the prefixes of one length that are equal on a block. Of each group only the
+    first prefix with each distinct row matters: the first pair that disagrees is such a pair.
+    """
+    members = range(len(tree.experts) + 1)
+    reach = [tree.reachable(lambda step, m=m: step.rows[m].support) for m in members]
+    for m, name in enumerate(tree.experts, start=1):
+        if lost := _lost(tree, reach[m], m):
+            why = f"the tilted {name} has no next token {after(tree.tokens(*lost))}"
+            return Judgement(Verdict.UNDECIDED, why)
+    residual, unknown = tree.zero, False
+    failure: tuple[int, tuple] | None = None
+    for t in range(tree.length):
+        owner = next((name for name in tree.experts if t in masks.get(name, ())), None)
+        owned = {position for mask in masks.values() for position in mask}
+        block = [s for s in range(t) if (s in masks[owner] if owner else s not in owned)]
+        groups = [_groups(tree, reach[m][t], t, m, block) for m in members]
+        pairs: list[tuple[Groups, Groups, int, int]] = [(groups[0], groups[0], 1, 0)]
+        for m in members[1:]:
+            mine = tree.experts[m - 1] == owner
+            pairs.append((groups[m], groups[m if mine else 0], 2 if mine else 3, m))
+        failures = [(h, h, 0, m) for m in members[1:] if tree.experts[m - 1] == owner for h in _opened(groups[m], groups[0])]
+        for left, right, condition, m in pairs:
+            for key in left.keys() & right.keys():
+                first, unsure = _disagreement(left[key], right[key], left is right)
+                unknown = unknown or unsure
+                failures += [(*first, condition, m)] if first else []
+                if measured:
+                    residual = largest([residual, spread(tree, left[key], right[key])], tree.zero)
+        failure = failure or ((t, min(failures)) if failures else None)
+    if failure is None:
+        why = "rows tilted by such weights cannot be told apart" if unknown else "the conditionals factorize over the masks"
+        return Judgement(Verdict.UNDECIDED if unknown else Verdict.HOLDS, why, residual)
+    return _refuted(tree, *failure, residual if measured else None)
+
+
+def _refuted(tree: Tree, t: int, failure: tuple[int, int, int, int], residual: Value | None) -> Judgement:
+    h, other, condition, m = failure
+    name = tree.experts[m - 1] if m else BACKGROUND
+    prefixes = (tree.tokens(t, h), tree.tokens(t, other))
+    models = (name, name if condition in (1, 2) else BACKGROUND)
+    why = f"{name} {after(prefixes[0])} and {models[1]} {after(prefixes[1])} must agree, and differ"
+    if condition == 0:
+        why = f"{after(prefixes[0])} {name} may emit what the background's law of its mask excludes"
+    return Judgement(Verdict.REFUTED, why, residual, PairWitness(prefixes, models, ("c", "B", "I1", "I2")[condition]))
+
+
+def _lost(tree: Tree, reach: list[list[bool]], member: int) -> tuple[int, int] | None:
+    """The first prefix that a tilted expert reaches and where it has no next token (1.9 (a) fails), if any."""
+    for t, steps in enumerate(tree.steps):
+        for h, step in enumerate(steps):
+            if reach[t][h] and not any(step.rows[member].support):
+                return t, h
+    return None
+
+
+def _groups(tree: Tree, reach: list[bool], t: int, member: int, block: list[int]) -> Groups:
+    """By the tokens on the block: the distinct rows of one model, in the order of the first prefix that has each."""
+    groups: Groups = {}
+    for h, prefix in enumerate(product(range(tree.size), repeat=t)):
+        if reach[h]:
+            group = groups.setdefault(tuple(prefix[s] for s in block), {})
+            group.setdefault(tree.steps[t][h].rows[member], h)
+    return groups
+
+
+def _opened(mine: Groups, base: Groups) -> Iterable[int]:
+    """The prefixes at which an expert admits a token that no background row of the group admits."""
+    for key, rows in mine.items():
+        admitted = [any(column) for column in zip(*(row.support for row in base.get(key, {})))] or itertools.repeat(False)
+        yield from (h for row, h in rows.items() if any(y and not a for y, a in zip(row.support, admitted)))
+
+
+def _disagreement(left: dict[Row, int], right: dict[Row, int], one: bool) -> tuple[tuple[int, int] | None, bool]:
+    """The first pair of prefixes whose rows differ, and whether some pair before it could not be told."""
+    pairs = itertools.combinations(left.items(), 2) if one else itertools.product(left.items(), right.items())
+    unsure = False
+    for (row, h), (other, g) in pairs:
+        agree = same(row, other)
+        if agree is False:
+            return (h, g), unsure
+        unsure = unsure or agree is None
+    return None, unsure
+
+
+def spread(tree: Tree, left: Iterable[Row], right: Iterable[Row]) -> Value:
+    """The largest total variation between a row of `left` and one of `right`.
+
+    It is `max_A max_p max_q p(A) - q(A)`: over the sets of tokens A if they are fewer than the pairs of rows.
+    """
+    left, right = [row.probabilities for row in left], [row.probabilities for row in right]
+    if len(left) * len(right) <= 2**tree.size:
+        return largest((total(map(excess, p, q), tree.zero) for p in left for q in right), tree.zero)
+    best = [tree.zero]
+    for chosen in product((False, True), repeat=tree.size):
+        high = largest((total(itertools.compress(p, chosen), tree.zero) for p in left), tree.zero)
+        low = least([total(itertools.compress(q, chosen), tree.zero) for q in right])
+        best.append(excess(high, low))
+    return largest(best, tree.zero)
+
+
+def projective(tree: Tree, masks: Masks, name: str) -> Judgement:
+    """On the mask of an expert the composition has that expert's marginal (2.2, 2.9)."""
+    member, positions = tree.experts.index(name) + 1, masks[name]
+    reach = tree.reachable(lambda step: step.rows[member].support)
+    if lost := _lost(tree, reach, member):
+        return Judgement(Verdict.UNDECIDED, f"the tilted {name} has no next token {after(tree.tokens(*lost))}")
+    if not tree.exact and _settled(tree, masks, member):
+        return Judgement(Verdict.HOLDS, f"the composition has {name}'s marginal on its mask", tree.zero)
+    marginals = [_marginal(tree, law[-1], positions) for law in (tree.probability, tree.component(member))]
+    gaps = [abs(p - q) for p, q in zip(*marginals)]
+    residual = total((excess(p, q) for p, q in zip(*marginals)), tree.zero)
+    failing = positive(residual)
+    if failing is None:
+        return Judgement(Verdict.UNDECIDED, "the enclosure of the residual contains 0, which decides", residual)
+    if not failing:
+        return Judgement(Verdict.HOLDS, f"the composition has {name}'s marginal on its mask", residual)
+    most = largest(gaps, tree.zero)
+    cell = next(cell for cell, gap in enumerate(gaps) if not surely_less(gap, most))
+    tokens = tuple(next(itertools.islice(product(tree.vocabulary, repeat=len(positions)), cell, None)))
+    sides = [number(marginal[cell]) for marginal in marginals]
+    why = f"{tokens} at the positions {positions}: {sides[0]} under the composition, {sides[1]} under {name}"
+    return Judgement(Verdict.REFUTED, why, residual, MarginalWitness(positions, tokens, *sides))
+
+
+def _settled(tree: Tree, masks: Masks, member: int) -> bool:
+    """Whether the marginals agree without numbers: P^ = P_i as every row agrees, or Theorem 2.2."""
+    reached = (step for steps, reach in zip(tree.steps, tree.reach) for step, r in zip(steps, reach) if r)
+    if all(step.follows is step.rows[member] for step in reached):
+        return True
+    return factorized_conditionals(tree, masks, measured=False).verdict is Verdict.HOLDS
+
+
+def _marginal(tree: Tree, leaves: Sequence[Value], positions: Sequence[int]) -> list[Value]:
+    """The sums of a law over all positions but these, in index order."""
+    cells: dict[tuple[int, ...], list[Value]] = {key: [] for key in product(range(tree.size), repeat=len(positions))}
+    for path, p in zip(product(range(tree.size), repeat=tree.length), leaves):
+        if p:
+            cells[tuple(path[s] for s in positions)].append(p)
+    return [total(cell, tree.zero) for cell in cells.values()]

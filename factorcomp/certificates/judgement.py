@@ -1,0 +1,48 @@
+"""What a judge of one claim says, and the words for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from factorcomp.certificates.claims import Number, PrefixWitness, Tokens, Verdict, Witness
+from factorcomp.certificates.enclosure import Value
+from factorcomp.certificates.tree import Tree
+
+PRECISION = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, the line that says why, the residual, and the witness."""
+
+    verdict: Verdict
+    why: str
+    residual: Value | float | None = None
+    witness: Witness | None = None
+
+
+def number(value: Value | float | None) -> Number | None:
+    """A value as a report states it: a fraction, the middle of an enclosure, `None` if that is too wide to state."""
+    if value is None or isinstance(value, Fraction | float):
+        return value
+    if not value.upper.is_finite() or Fraction(value.upper) - Fraction(value.lower) > PRECISION:
+        return None
+    return float(value)
+
+
+def after(tokens: Tokens) -> str:
+    """Where a prefix stands: `at the start`, or `after 'a' 'b'`."""
+    return f"after {' '.join(map(repr, tokens))}" if tokens else "at the start"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`up`, `both up and down`, `up, down and out all`: the subject of a sentence."""
+    if len(names) < 2:
+        return "".join(names) or "no expert"
+    return f"both {names[0]} and {names[1]}" if len(names) == 2 else f"{', '.join(names[:-1])} and {names[-1]} all"
+
+
+def at(tree: Tree, t: int, h: int, bits: int | None = None) -> PrefixWitness:
+    """A prefix as a witness, with the experts of `bits`, or those that deviate there."""
+    experts = tree.names(tree.deviating[t][h] if bits is None else bits)
+    return PrefixWitness(tree.tokens(t, h), number(tree.probability[t][h]), experts)

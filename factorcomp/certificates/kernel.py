@@ -1,0 +1,147 @@
+"""The trusted kernel: it decides every claim about a bounded length by plain enumeration, exactly.
+
+All numbers are fractions where the models are rational and the weights integers; otherwise the numbers that need an
+exponential are enclosed, and a claim that an enclosure cannot tell is UNDECIDED. Deviation, and what follows from it,
+is exact in both cases. Nothing is shared with the engines.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from factorcomp.certificates import composition, factorization
+from factorcomp.certificates.claims import (
+    COMPOSITION_CLAIMS,
+    JOINT_CLAIMS,
+    ClaimResult,
+    ExpertMeasures,
+    Findings,
+    Measures,
+    Question,
+    Termination,
+    Verdict,
+)
+from factorcomp.certificates.enclosure import Value, total
+from factorcomp.certificates.judgement import Judgement, number
+from factorcomp.certificates.models import Model
+from factorcomp.certificates.rows import nats
+from factorcomp.certificates.tree import Levels, Progress, Tree, spans
+
+METHOD = "rational"
+COMPOSED = (*JOINT_CLAIMS, *COMPOSITION_CLAIMS)
+Named = tuple[str, str | None, Callable[[], Judgement]]
+
+
+def decide(
+    background: Model,
+    experts: Mapping[str, Model],
+    question: Question,
+    progress: Progress | None = None,
+    claims: Collection[str] | None = None,
+) -> Findings:
+    """Every claim of `question`, decided from the models' rows.
+
+    **Arguments:** `claims`: derive only these (and `well_defined`), without the measures; names of claims, or
+    `projective:NAME`. `progress`: called with the prefixes read and all prefixes.
+
+    **Raises** `KernelError` for models or masks that do not fit together, or a horizon that is too short.
+    """
+    tree = Tree(background, experts, question, progress)
+    results = [_result(tree, "well_defined", composition.well_defined(tree))]
+    defined = results[0].verdict is Verdict.HOLDS
+    masks, judges = _judges(tree, defined, measured=claims is None)
+    for claim, mask, judge in judges:
+        if claims is None or claim in claims or f"{claim}:{mask}" in claims:
+            unknown = Judgement(Verdict.UNDECIDED, f"the composition is undefined: {results[0].why}")
+            results.append(_result(tree, claim, judge() if defined else unknown, mask))
+    if not defined:
+        return Findings(tuple(results), None, {}, {}, masks)
+    deviating, active = (
+        {name: tuple(spans([bits >> i & 1 for bits in level]) for level in sets) for i, name in enumerate(tree.experts)}
+        for sets in (tree.deviating, tree.active)
+    )
+    return Findings(tuple(results), measures(tree) if claims is None else None, deviating, active, masks)
+
+
+def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) -> ClaimResult:
+    residual = number(said.residual)
+    return ClaimResult(claim, said.verdict, METHOD, tree.length, said.why, residual, said.witness, mask)
+
+
+def _judges(tree: Tree, defined: bool, measured: bool) -> tuple[factorization.Masks | None, list[Named]]:
+    """The masks, given or found, and the claims but `well_defined`, in the order of a report, each with its judge."""
+    judges: list[Named] = [
+        ("pointwise_joint", None, partial(composition.pointwise_joint, tree)),
+        ("interval_joint", None, partial(composition.interval_joint, tree)),
+        ("exact_switching", None, partial(composition.exact_switching, tree)),
+        ("unit_normalizer", None, partial(composition.unit_normalizer, tree)),
+        ("local_equals_global", None, partial(composition.local_equals_global, tree)),
+    ]
+    masks, owners = tree.question.masks, ()
+    clash: Judgement | None = None
+    if masks == "auto":
+        found = factorization.deviating_positions(tree) if defined else {}
+        owners = [name for name in found if found[name]]
+        clash = factorization.conflict(tree, found) if defined else None
+        masks = {name: tuple(found[name]) for name in owners}
+    if masks is not None:
+        owners = owners or [name for name in tree.experts if name in masks]
+        agreement = partial(factorization.mask_agreement, tree, masks)
+        conditionals = partial(factorization.factorized_conditionals, tree, masks, measured)
+        judges += [("mask_agreement", None, agreement), ("factorized_conditionals", None, conditionals)]
+        judges += [("projective", name, partial(factorization.projective, tree, masks, name)) for name in owners]
+    if clash:
+        judges = [(claim, mask, judge if claim in COMPOSED else lambda: clash) for claim, mask, judge in judges]
+    if tree.eos is not None:
+        judges.append(("terminates", None, partial(composition.terminates, tree)))
+    return masks if defined and not clash or masks is tree.question.masks else None, judges
+
+
+def measures(tree: Tree) -> Measures:
+    """The numbers of a report (interface.md)."""
+    low, high = composition.log_normalizers(tree)
+    experts = {name: _expert_measures(tree, i) for i, name in enumerate(tree.experts)}
+    equal = composition.local_equals_global(tree)
+    return Measures(
+        tv_to_switching=number(composition.tv_to_switching(tree)),
+        tv_local_global=number(equal.residual),
+        log_normalizer_min=low,
+        log_normalizer_max=high,
+        experts=experts,
+        overlap_probability=number(tree.meets(lambda t, h: composition.several(tree.deviating[t][h]))),
+        termination=_termination(tree) if tree.eos is not None else None,
+    )
+
+
+def _expert_measures(tree: Tree, i: int) -> ExpertMeasures:
+    active = [(t, h) for t, level in enumerate(tree.active) for h, bits in enumerate(level) if bits >> i & 1]
+    oscillations = {step.oscillations[i] for _, _, step in tree.prefixes()}
+    runs, most = [0], 0
+    before = [0]
+    for level in tree.deviating:
+        now = [bits >> i & 1 for bits in level]
+        runs = [count + (flag and not was) for count, flag, was in zip(runs, now, before)]
+        most = max([most, *runs])
+        runs, before = ([item for item in items for _ in range(tree.size)] for items in (runs, now))
+    return ExpertMeasures(
+        deviating_prefixes=sum(bits >> i & 1 for level in tree.deviating for bits in level),
+        active_prefixes=len(active),
+        activity_probability=number(tree.meets(lambda t, h: tree.deviating[t][h] >> i & 1 == 1)),
+        expected_active_steps=number(total((tree.probability[t][h] for t, h in active), tree.zero)),
+        max_oscillation=max(map(nats, oscillations), default=0.0) * float(tree.question.weight(tree.experts[i])),
+        runs=most,
+    )
+
+
+def _termination(tree: Tree) -> Termination:
+    composed = tree.probability
+    laws = [tree.component(m) for m in range(len(tree.experts) + 1)]
+    names = dict(zip(tree.experts, (number(_expected_length(tree, law)) for law in laws[1:])))
+    unended = total((p for h, p in enumerate(composed[-1]) if not tree.ended(tree.length, h)), tree.zero)
+    background, composition_ = (number(_expected_length(tree, law)) for law in (laws[0], composed))
+    return Termination(number(unended), background, composition_, names)
+
+
+def _expected_length(tree: Tree, law: Levels) -> Value:
+    """The sum over t < T of the probability that a sequence goes on after t tokens."""
+    going = (p for t, level in enumerate(law[:-1]) for h, p in enumerate(level) if not tree.ended(t, h))
+    return total(going, tree.zero)

@@ -1,0 +1,153 @@
+"""Every prefix up to the horizon: what is reachable, who deviates where, and the laws, each computed once when asked."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, reduce
+from operator import or_
+
+from factorcomp.certificates.claims import Question, Spans, Tokens
+from factorcomp.certificates.documents import KernelError
+from factorcomp.certificates.enclosure import Enclosure, Value, total
+from factorcomp.certificates.models import Model, aligned
+from factorcomp.certificates.rows import LARGEST_POWER, Rows
+from factorcomp.certificates.step import Step
+
+Progress = Callable[[int, int], None]
+Levels = list[list[Value]]
+
+
+class Tree:
+    """The prefixes of length 0 to T-1 in vocabulary order: `steps[t][h]`, and what is said of them as `[t][h]` too.
+
+    **Fields:** `experts`: their names. `exact`: whether all numbers are fractions. `reach`: R^ of Definition 1.1, up to
+    length T. `scope`: the prefixes in scope. `deviating`, `active`: for each prefix in scope the set of experts, as bits.
+    """
+
+    def __init__(
+        self, background: Model, experts: Mapping[str, Model], question: Question, progress: Progress | None = None
+    ) -> None:
+        _check_question(background, experts, question)
+        self.question, self.experts = question, tuple(experts)
+        self.vocabulary, self.eos = background.vocabulary, background.eos
+        self.size, self.length = len(background.vocabulary), question.length
+        models = [background, *(aligned(experts[name], self.vocabulary, self.eos, name) for name in experts)]
+        weights = [question.weight(name) for name in experts]
+        self.exact = all(model.scale == "probs" for model in models) and all(
+            weight.denominator == 1 and weight <= LARGEST_POWER for weight in weights
+        )
+        self.zero, self.one = (Fraction(n) if self.exact else Enclosure.of(n) for n in (0, 1))
+        rows, known = Rows(weights, self.exact), {}
+        self.steps: list[list[Step]] = []
+        count = sum(self.size**t for t in range(self.length))
+        for t in range(self.length):
+            self.steps.append([])
+            for h in range(self.size**t):
+                read = tuple(rows.read(model, t, h) for model in models)
+                if read not in known:
+                    known[read] = Step(rows, read, question, weights)
+                self.steps[t].append(known[read])
+                if progress and not h % 256:
+                    progress((self.size**t - 1) // max(self.size - 1, 1) + h, count)
+        if progress:
+            progress(count, count)
+        self.reach = self.reachable(lambda step: step.support)
+        everything = question.scope == "all"
+        self.scope = [[everything or inside for inside in level] for level in self.reach[: self.length]]
+
+    def tokens(self, t: int, h: int) -> Tokens:
+        """The prefix with index `h` among those of length `t`."""
+        return tuple(self.vocabulary[h // self.size**position % self.size] for position in reversed(range(t)))
+
+    def prefixes(self) -> Iterator[tuple[int, int, Step]]:
+        """The prefixes in scope, the shorter first, then in vocabulary order."""
+        for t, steps in enumerate(self.steps):
+            yield from ((t, h, step) for h, step in enumerate(steps) if self.scope[t][h])
+
+    def reachable(self, support: Callable[[Step], Sequence[bool]]) -> list[list[bool]]:
+        """Whether each prefix of length 0 to T is possible when `support` says which token may follow."""
+        levels = [[True]]
+        for steps in self.steps:
+            levels.append([r and y for r, step in zip(levels[-1], steps) for y in support(step)])
+        return levels
+
+    def law(self, row: Callable[[Step], Sequence[Value]]) -> Levels:
+        """The product of the kernels along each prefix of length 0 to T."""
+        levels, nothing = [[self.one]], [self.zero] * self.size
+        for steps in self.steps:
+            levels.append([p * q if q else q for p, step in zip(levels[-1], steps) for q in (row(step) if p else nothing)])
+        return levels
+
+    @cached_property
+    def probability(self) -> Levels:
+        """`P^` of each prefix."""
+        return self.law(lambda step: step.composition)
+
+    def component(self, index: int) -> Levels:
+        """The law of the background (0) or of an expert (from 1)."""
+        return self.law(lambda step: step.rows[index].probabilities)
+
+    @cached_property
+    def deviating(self) -> list[list[int]]:
+        """The experts that deviate at each prefix in scope, as bits."""
+        return [
+            [step.deviating if inside else 0 for step, inside in zip(*level)] for level in zip(self.steps, self.scope)
+        ]
+
+    @cached_property
+    def active(self) -> list[list[int]]:
+        """The experts that are active at each prefix in scope (Definition 3.3): begun, and able to deviate again."""
+        begun, alive, above, below = [], [], [0], [0] * self.size**self.length
+        for level in self.deviating:
+            begun.append([a | d for a, d in zip(above, level)])
+            above = [b for b in begun[-1] for _ in range(self.size)]
+        for level in reversed(self.deviating):
+            below = [reduce(or_, self.children(below, h), d) for h, d in enumerate(level)]
+            alive.append(below)
+        return [[b & a for b, a in zip(*level)] for level in zip(begun, reversed(alive))]
+
+    def children(self, level: Sequence, h: int) -> Sequence:
+        """The entries of a level that belong to the extensions of the prefix with index `h`."""
+        return level[h * self.size : (h + 1) * self.size]
+
+    def meets(self, bad: Callable[[int, int], bool]) -> Value:
+        """The probability that a path of the composition meets a prefix in scope for which `bad(t, h)`."""
+        found, met = [], [False]
+        for t in range(self.length):
+            now = [self.scope[t][h] and bad(t, h) for h in range(len(met))]
+            found += [(t, h) for h, (before, hit) in enumerate(zip(met, now)) if hit and not before]
+            met = [before or hit for before, hit in zip(met, now) for _ in range(self.size)]
+        return total((self.probability[t][h] for t, h in found), self.zero) if found else self.zero
+
+    def ended(self, t: int, h: int) -> bool:
+        """Whether a reachable prefix has ended, with EOS."""
+        return t > 0 and self.vocabulary[h % self.size] == self.eos
+
+    def names(self, bits: int) -> tuple[str, ...]:
+        """The experts whose bits are set, in the order given."""
+        return tuple(name for i, name in enumerate(self.experts) if bits >> i & 1)
+
+
+def spans(flags: Sequence[int | bool]) -> Spans:
+    """The true stretches of a level as half-open ranges of indices."""
+    edges = [h for h, (before, now) in enumerate(zip([0, *flags], [*flags, 0])) if bool(before) != bool(now)]
+    return tuple(zip(edges[::2], edges[1::2]))
+
+
+def _check_question(background: Model, experts: Mapping[str, Model], question: Question) -> None:
+    """Raises `KernelError` for a question that these models cannot be asked."""
+    for name, model in (("background", background), *experts.items()):
+        if not 0 <= question.length <= model.horizon:
+            raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {question.length}")
+    if question.threshold < 0 or any(weight <= 0 for weight in question.weights.values()):
+        raise KernelError("got a threshold below 0 or a weight that is not positive, needed a threshold and weights > 0")
+    if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
+        raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")
+    masks = question.masks if isinstance(question.masks, Mapping) else {}
+    for name in (*masks, *question.weights):
+        if name not in experts:
+            raise KernelError(f"got a mask or a weight for {name!r}, needed one of {', '.join(experts)}")
+    owned = sorted(position for mask in masks.values() for position in mask)
+    if len(set(owned)) < len(owned) or any(list(mask) != sorted(mask) for mask in masks.values()):
+        raise KernelError("got masks that overlap or do not increase, needed disjoint increasing positions")
+    if owned and not 0 <= owned[0] <= owned[-1] < question.length:
+        raise KernelError(f"got masks at {owned[0]} to {owned[-1]}, needed positions from 0 to {question.length - 1}")

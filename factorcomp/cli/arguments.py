@@ -1,0 +1,249 @@
+"""From the words of a command line to what is asked: every wrong word is reported, not the first alone.
+
+Each function of `Arguments` returns what a word means and keeps what is wrong with it; `raise_problems` raises them
+together. What needs a model to judge (whether a position lies within the length) is left to those who have it.
+"""
+
+import difflib
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from factorcomp.certificates.claims import CLAIMS
+
+Positions = tuple[int, ...] | slice
+Choice = TypeVar("Choice", bound=str)
+
+_DIGITS = 100
+_DECIMAL = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,4}))?")
+_RATIO = re.compile(r"([+-]?\d+)/(\d+)")
+_SLICE = re.compile(r"(\d*):(\d*)(?::(\d*))?")
+
+
+class Arguments:
+    """What was given for the named models, and the problems with it so far."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.names: tuple[str, ...] = ()
+
+    def problem(self, line: str) -> None:
+        """Keep a problem: what was given, what was needed, what to do."""
+        self.problems.append(line)
+
+    def raise_problems(self) -> None:
+        """Raise `InputError` with all problems, if there are any."""
+        if self.problems:
+            from factorcomp.models.errors import InputError
+
+            raise InputError(self.problems)
+
+    def models(self, background: str | None, experts: Sequence[str]) -> dict[str, str]:
+        """The experts' names and where each lies, from words `NAME=EXPERT`."""
+        named: dict[str, str] = {}
+        if background is None:
+            self.problem("no models: give BACKGROUND and one NAME=EXPERT or more")
+            return named
+        if re.match(r"[^/\\.:=]+=.", background) and not os.path.exists(background):
+            self.problem(
+                f"BACKGROUND: got {background!r}, which names an expert; give the background first, without a name"
+            )
+        if not experts:
+            self.problem("no experts: give one NAME=EXPERT or more after BACKGROUND")
+        for word in experts:
+            name, equals, place = word.partition("=")
+            if not equals:
+                self.problem(
+                    f"expert {word!r}: got no name, needed NAME=EXPERT, for instance {_suggested(word)}={word}"
+                )
+            elif self._name(name, word) and name in named:
+                self.problem(f"expert {name!r} is given twice ({named[name]!r} and {place!r}): give each its own name")
+            elif not place:
+                self.problem(f"expert {name!r}: got no model after '=', needed NAME=EXPERT")
+            named.setdefault(name, place)
+        self.names = tuple(named)
+        return named
+
+    def _name(self, name: str, word: str) -> bool:
+        if not name.strip():
+            self.problem(f"expert {word!r}: got an empty name, needed NAME=EXPERT")
+        elif name == "background":
+            self.problem(f"expert {word!r}: 'background' is the word for the background itself; choose another name")
+        elif not name.isprintable() or name != name.strip():
+            self.problem(f"expert {word!r}: got a name with blanks around it or unprintable characters; choose another")
+        else:
+            return True
+        return False
+
+    def _expert(self, option: str, word: str) -> tuple[str, str] | None:
+        """Name and value of a word `NAME=VALUE`, if the name is an expert's."""
+        name, equals, value = word.partition("=")
+        if not equals:
+            self.problem(f"{option}: got {word!r}, needed NAME=VALUE with NAME one of {_listed(self.names)}")
+        elif self.names and name not in self.names:
+            self.problem(
+                f"{option}: no expert is named {name!r}{_meant(name, self.names)}; there are {_listed(self.names)}"
+            )
+        else:
+            return name, value.strip()
+        return None
+
+    def masks(self, given: Sequence[str] | None) -> dict[str, Positions] | Literal["auto"] | None:
+        """The masks: `auto`, or for each expert given its positions, listed or as a slice."""
+        if not given:
+            return None
+        if "auto" in given:
+            if len(given) > 1:
+                self.problem(
+                    f"--masks: got 'auto' beside {_listed(w for w in given if w != 'auto')}; give one or the other"
+                )
+            return "auto"
+        masks: dict[str, Positions] = {}
+        for word in given:
+            pair = self._expert("--masks", word)
+            if pair is None:
+                continue
+            name, value = pair
+            if name in masks:
+                self.problem(f"--masks: got a mask of {name!r} twice; give all its positions in one, {name}=0,2,5")
+            masks[name] = self._positions(name, value)
+        return masks
+
+    def _positions(self, name: str, value: str) -> Positions:
+        match = _SLICE.fullmatch(value)
+        if match and match[3] != "0":
+            start, stop, step = (int(part) if part else None for part in match.groups())
+            return slice(start, stop, step)
+        words = [word.strip() for word in value.split(",")]
+        if not all(re.fullmatch(r"\d{1,9}", word) for word in words):
+            self.problem(
+                f"--masks {name}: got {value!r}, needed positions counted from 0, as in {name}=0,2,5, or a slice, as "
+                f"in {name}=0::3"
+            )
+            return ()
+        positions = sorted(int(word) for word in words)
+        twice = sorted({p for p in positions if positions.count(p) > 1})
+        if twice:
+            self.problem(f"--masks {name}: got position {twice[0]} twice; give each position once")
+        return tuple(positions)
+
+    def weights(self, given: Sequence[str] | None) -> dict[str, Fraction] | None:
+        """The weights of the experts, exactly as written."""
+        if not given:
+            return None
+        weights: dict[str, Fraction] = {}
+        for word in given:
+            pair = self._expert("--weights", word)
+            if pair is None:
+                continue
+            name, value = pair
+            if name in weights:
+                self.problem(f"--weights: got a weight of {name!r} twice; give one")
+            weight = self.number(f"--weights {name}", value)
+            if weight is not None and weight <= 0:
+                self.problem(f"--weights {name}: got {value}, needed a number above 0; leave an expert of weight 0 out")
+            weights[name] = weight or Fraction(1)
+        return weights
+
+    def threshold(self, given: str | None) -> Fraction | None:
+        """The threshold in nats, exactly as written."""
+        if given is None:
+            return None
+        threshold = self.number("--threshold", given)
+        if threshold is not None and threshold < 0:
+            self.problem(f"--threshold: got {given}, needed a number of nats, 0 or more")
+        return threshold
+
+    def number(self, option: str, given: str) -> Fraction | None:
+        """The rational number that a decimal or a fraction means, with no rounding."""
+        given = given.strip()
+        if len(given) <= _DIGITS:
+            if match := _RATIO.fullmatch(given):
+                if int(match[2]):
+                    return self._in_range(option, given, Fraction(int(match[1]), int(match[2])))
+            elif (match := _DECIMAL.fullmatch(given)) and abs(int(match[3] or 0)) <= 400:
+                return self._in_range(option, given, Fraction(given))
+        self.problem(f"{option}: got {given[:60]!r}, needed a finite number such as 0.1, 1e-6 or 1/3")
+        return None
+
+    def _in_range(self, option: str, given: str, value: Fraction) -> Fraction | None:
+        largest = Fraction(sys.float_info.max)
+        if -largest <= value <= largest and (value == 0 or abs(value) >= Fraction(sys.float_info.min)):
+            return value
+        self.problem(f"{option}: got {given}, needed a number within the range of a float, 2.3e-308 to 1.7e308")
+        return None
+
+    def length(self, given: str | None) -> int | None:
+        """The horizon."""
+        if given is None:
+            return None
+        if re.fullmatch(r"\d{1,9}", given.strip()):
+            return int(given)
+        self.problem(f"--length: got {given[:60]!r}, needed a whole number of tokens, 0 or more (and below 1e9)")
+        return None
+
+    def choice(self, option: str, given: str | None, choices: Sequence[Choice]) -> Choice | None:
+        """One of `choices`."""
+        if given is None:
+            return None
+        for choice in choices:
+            if given == choice:
+                return choice
+        self.problem(f"{option}: got {given!r}{_meant(given, choices)}, needed one of {', '.join(choices)}")
+        return None
+
+    def required(self, given: Sequence[str] | None) -> tuple[str, ...] | None:
+        """The claims that decide, each once."""
+        if not given:
+            return None
+        for name in given:
+            claim, colon, mask = name.partition(":")
+            if claim not in CLAIMS or (colon and claim != "projective"):
+                needed = f"one of {', '.join(CLAIMS)} (or projective:NAME)"
+                self.problem(f"--require: got {name!r}{_meant(claim, CLAIMS)}, needed {needed}")
+            elif colon and self.names and mask not in self.names:
+                self.problem(f"--require {name}: no expert is named {mask!r}; there are {_listed(self.names)}")
+        return tuple(dict.fromkeys(given))
+
+    def outputs(self, outputs: Mapping[str, str | None], inputs: Iterable[str]) -> None:
+        """Whether each file can be written, before the work that fills it begins."""
+        taken = {os.path.realpath(place): f"the model {place}" for place in inputs}
+        for option, place in outputs.items():
+            if place is None or place == "-":
+                continue
+            if place == "" or (place.startswith("-") and not os.path.exists(place)):
+                self.problem(f"{option}: got {place!r}, needed the name of a file")
+                continue
+            real = os.path.realpath(place)
+            if real in taken:
+                self.problem(f"{option} {place}: would overwrite {taken[real]}; choose another name")
+            taken[real] = f"what {option} writes"
+            self._writable(option, Path(place))
+
+    def _writable(self, option: str, place: Path) -> None:
+        folder = place.resolve().parent
+        if place.is_dir():
+            self.problem(f"{option} {place}: is a folder, needed the name of a file")
+        elif not folder.is_dir():
+            self.problem(f"{option} {place}: the folder {folder} does not exist; make it first")
+        elif place.exists() and not os.access(place, os.W_OK):
+            self.problem(f"{option} {place}: may not be written; choose another name, or allow it")
+        elif (not place.exists() or place.is_file()) and not os.access(folder, os.W_OK | os.X_OK):
+            self.problem(f"{option} {place}: the folder {folder} may not be written; choose another, or allow it")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names) or "none"
+
+
+def _meant(name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _suggested(place: str) -> str:
+    return Path(place).stem.partition("=")[0] or "NAME"

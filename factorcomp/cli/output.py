@@ -1,0 +1,81 @@
+"""What leaves the command line: the answer on standard output, everything else on standard error."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from factorcomp.report.words import printable
+
+
+def prepare() -> None:
+    """Let no character be too strange for a stream: what cannot be encoded is written as its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def emit(text: str) -> None:
+    """Write the answer. A reader that has gone away is not an error; a full disk is (`OSError`)."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except OSError:
+        silence(sys.stdout)
+        raise
+
+
+def silence(stream: TextIO) -> None:
+    """Send what a stream still holds nowhere, so that closing it cannot fail."""
+    try:
+        descriptor = stream.fileno()
+    except OSError:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def complain(problems: Iterable[str]) -> None:
+    """Write each problem on a line of standard error."""
+    for problem in problems:
+        say(f"error: {problem}")
+
+
+def say(line: str) -> None:
+    """Write a line on standard error, harmless whatever is in it."""
+    if sys.stderr is None:
+        return
+    try:
+        print(printable(line), file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
+
+
+def show(what: object) -> None:
+    """Write a report or a diagnosis, with colours if standard output is a terminal that has them."""
+    from rich.console import Console
+
+    from factorcomp.report import terminal
+
+    emit(terminal.show(what, Console()))
+
+
+@contextmanager
+def progress(task: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function of `done` and `total` that draws a bar on standard error; `None` where that is not a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        number = bar.add_task(task, total=None)
+        yield lambda done, total: bar.update(number, completed=done, total=total)

@@ -1,0 +1,165 @@
+"""What a survey says: supports that do not fit, prefixes that die, and how often and how much experts deviate."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from factorcomp.certificates.claims import Tokens
+from factorcomp.diagnosis.survey import Survey, number_of
+from factorcomp.verdicts import Finding
+
+Add = Callable[[Finding], None]
+
+
+def _after(prefix: Tokens) -> str:
+    if len(prefix) > 8:
+        return f"after {len(prefix)} tokens that end in {' '.join(repr(token) for token in prefix[-6:])}"
+    return f"after {' '.join(repr(token) for token in prefix)}" if prefix else "at the start"
+
+
+def support(survey: Survey, add: Add) -> None:
+    """Tokens that an expert opens, tokens that two open, prefixes at which nothing is left."""
+    strict, cancel = survey.null_tokens == "strict", survey.null_tokens == "cancel"
+    for name, seen in survey.opened.items():
+        if seen.first is None:
+            continue
+        prefix, token, _ = seen.first
+        consequence = "its probability there never counts, and the composition is not the expert even where it is alone"
+        cure = "use --null-tokens cancel, which takes the expert's probability where one expert alone opens a token"
+        if strict:
+            consequence = "a ratio with denominator 0: the composition is undefined there, and nothing else is decided"
+        elif cancel:
+            consequence = "where no other expert opens the token too, the composition takes the expert's probability"
+            cure = (
+                "nothing, if the expert is to add tokens; otherwise give the token some probability in the background"
+            )
+        add(
+            Finding(
+                "blocks" if strict else "matters",
+                f"support of {name}",
+                f"{name} makes possible what the background excludes, {_times(seen.reachable)}; first {token!r} "
+                f"{_after(prefix)}",
+                consequence,
+                cure,
+            )
+        )
+    if cancel and survey.clashes.first is not None:
+        prefix, token, guilty = survey.clashes.first
+        add(
+            Finding(
+                "blocks",
+                "support of several experts",
+                f"{' and '.join(guilty)} make the same token possible that the background excludes, "
+                f"{_times(survey.clashes.reachable)}; first {token!r} {_after(prefix)}",
+                "0/0 twice: the composition is undefined there, and every claim but well_defined is UNDECIDED",
+                "give the token some probability in the background, or use --null-tokens drop",
+            )
+        )
+    if survey.dead.first is not None:
+        add(
+            Finding(
+                "blocks",
+                "dead prefixes",
+                f"no next token is possible in all models, {_times(survey.dead.reachable)} at reachable prefixes; "
+                f"first {_after(survey.dead.first[0])}",
+                "the composition gets stuck there, and every claim but well_defined is UNDECIDED",
+                "smooth the experts: give every token that the background can say some probability",
+            )
+        )
+    hidden = survey.clashes.elsewhere * cancel + survey.dead.elsewhere
+    hidden += sum(seen.elsewhere for seen in survey.opened.values()) * strict
+    if hidden:
+        add(
+            Finding(
+                "matters",
+                "prefixes that the composition cannot reach",
+                f"{hidden:,} places there at which it would be undefined or dead",
+                "nothing with --scope reachable; with --scope all well_defined is REFUTED",
+                "keep --scope reachable",
+            )
+        )
+    if not any(seen.first for seen in (*survey.opened.values(), survey.dead)):
+        add(Finding("fine", "support", "no expert makes possible what the background excludes, no prefix is dead"))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def deviation(survey: Survey, add: Add) -> None:
+    """How often, and by how much, each expert differs from the background where the composition can go."""
+    total = survey.prefixes
+    for name in survey.experts:
+        count = survey.deviating[name]
+        sizes = np.sort(np.concatenate([np.zeros(0), *survey.oscillations[name]]))
+        if total and not count:
+            add(
+                Finding(
+                    "matters",
+                    f"{name} against the background",
+                    f"{name} is the background at {number_of('reachable prefix', total)}, that is at all of them",
+                    "it adds nothing to the composition and never deviates; every claim about it holds for this reason",
+                    f"check that {name} is the model that you mean, or leave it out",
+                )
+            )
+            continue
+        found = f"deviates at {count:,} of {number_of('reachable prefix', total)}"
+        if count:
+            found += f"; oscillation there, in nats: {_quantiles(sizes[total - count :])}"
+        add(Finding("fine", f"{name} against the background", found))
+        _rounding(survey, name, sizes, add)
+    crowd = [name for name in survey.experts if total > 1 and survey.deviating[name] == total]
+    if len(crowd) > 1:
+        excused = ", ".join(
+            f"{name} {float(np.median(np.concatenate(survey.oscillations[name]))):.3g}" for name in crowd
+        )
+        add(
+            Finding(
+                "matters",
+                "agreement with the background",
+                f"{' and '.join(crowd)} deviate at every one of {total:,} reachable prefixes, as trained models do",
+                "they overlap everywhere: at threshold 0 the joint claims are REFUTED at the very first prefix",
+                f"declare what difference does not count, --threshold X nats (the median oscillation: {excused})",
+            )
+        )
+    for one, other in survey.twins:
+        if survey.deviating[one]:
+            add(
+                Finding(
+                    "matters",
+                    f"{one} and {other}",
+                    f"{one} and {other} are the same at every prefix",
+                    "what they do is multiplied twice, and they overlap wherever they deviate",
+                    f"leave one out; for more of it use --weights {one}=2",
+                )
+            )
+
+
+def _rounding(survey: Survey, name: str, sizes: Float[np.ndarray, " prefixes"], add: Add) -> None:
+    tiny = sizes[(sizes > 0) & (sizes <= survey.coarseness)]
+    if not len(tiny):
+        return
+    largest = float(tiny[-1])
+    digit = 10.0 ** math.floor(math.log10(largest))
+    suggested = Fraction(math.ceil(largest / digit * (1 + 1e-9))) * Fraction(repr(digit))
+    add(
+        Finding(
+            "matters",
+            f"rounding in {name}",
+            f"{len(tiny):,} rows differ from the background's by at most {largest:.1e} nats, the size of rounding",
+            "at threshold 0 each of them is a deviation, and overlaps of such rows refute the joint claims",
+            f"store these rows with the background's own digits, or use --threshold {float(suggested):g}",
+        )
+    )
+
+
+def _quantiles(sizes: Float[np.ndarray, " prefixes"]) -> str:
+    """The least, the quartiles and the largest of sorted numbers."""
+    at = [sizes[round(share * (len(sizes) - 1))] for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    if at[0] == at[-1]:
+        return f"{at[0]:.3g}"
+    words = ("least", "quarter", "median", "three quarters", "largest")
+    return ", ".join(f"{word} {value:.3g}" for word, value in zip(words, at, strict=True))

@@ -1,0 +1,220 @@
+"""From the levels of an enumeration to its survey."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from factorcomp.certificates.claims import Question
+from factorcomp.enumeration.levels import Laws, Step
+from factorcomp.enumeration.survey import (
+    ExpertSurvey,
+    Marginal,
+    Meeting,
+    Sighting,
+    Survey,
+    TerminationSurvey,
+    Vanishing,
+)
+from factorcomp.enumeration.tree import (
+    ahead,
+    digits,
+    first_met,
+    log_sum,
+    most_runs,
+    seen,
+    spans,
+    tokens_of,
+)
+from factorcomp.models.rows import EPS
+
+Levels = Sequence[Bool[np.ndarray, " prefixes"]]
+
+
+class Summary:
+    """The levels of one enumeration, and what can be read off them. `steps[t]` stands between `laws[t]` and `laws[t+1]`."""
+
+    def __init__(self, laws: Sequence[Laws], steps: Sequence[Step], vocab: int):
+        self.laws = laws
+        self.steps = steps
+        self.vocab = vocab
+        self.deviates = [step.deviates & step.in_scope for step in steps]
+
+    def first(self, flags: Levels, who: Sequence[Bool[np.ndarray, "experts prefixes"]] = ()) -> Sighting | None:
+        """The first prefix whose flag is up, with the experts that `who` marks there."""
+        for length, level in enumerate(flags):
+            if level.any():
+                index = int(level.argmax())
+                probability = float(self.laws[length].probability[index])
+                experts = np.flatnonzero(who[length][:, index]) if who else ()
+                return Sighting(length, index, probability, tuple(int(i) for i in experts))
+        return None
+
+    def mass(self, flags: Levels) -> float:
+        """The probability of the prefixes whose flag is up, added over all lengths."""
+        return float(sum(law.probability[flag].sum() for law, flag in zip(self.laws, flags, strict=False)))
+
+    def meeting(self, flags: Levels, who: Sequence[Bool[np.ndarray, "experts prefixes"]] = ()) -> Meeting:
+        """The first prefix whose flag is up, and the probability that a path meets one."""
+        return Meeting(self.first(flags, who), self.mass(first_met(flags, self.vocab)))
+
+    def vanishing(self, value: Callable[[Step], Float[np.ndarray, " prefixes"]]) -> Vanishing:
+        """The quantity `value` of every prefix in scope, against its rounding error."""
+        sizes = [np.abs(value(step)) for step in self.steps]
+        scope = [step.in_scope for step in self.steps]
+        # not (x <= error) rather than x > error, so that a NaN would show up as a difference
+        certain = [s & ~(x <= step.error) for x, s, step in zip(sizes, scope, self.steps, strict=True)]
+        unsure = [s & (x <= step.error) & ~step.settled for x, s, step in zip(sizes, scope, self.steps, strict=True)]
+        largest = max((float(x[s].max(initial=0.0)) for x, s in zip(sizes, scope, strict=True)), default=0.0)
+        return Vanishing(self.first(certain, self.deviates), self.first(unsure), largest)
+
+
+def undefined(summary: Summary) -> Meeting:
+    """The prefixes in scope where a ratio is undefined or all mass vanishes."""
+    return summary.meeting([(step.undefined | step.dead) & step.in_scope for step in summary.steps])
+
+
+def summarize(summary: Summary, question: Question, names: Sequence[str], *, has_eos: bool) -> Survey:
+    """The survey of experts `names`; only its first fields if the composition is undefined in scope."""
+    bad = undefined(summary)
+    prefixes = sum(int(step.in_scope.sum()) for step in summary.steps)
+    if bad.first is not None:
+        return Survey(bad, prefixes)
+    active = _active(summary)
+    experts = tuple(_expert(summary, i, [level[i] for level in active]) for i in range(len(names)))
+    masks = _masks(experts, question, names)
+    normalizers = [step.log_normalizer[step.in_scope] for step in summary.steps]
+    normalizers = [values for values in normalizers if len(values)]
+    leaves = summary.laws[-1]
+    return Survey(
+        undefined=bad,
+        prefixes=prefixes,
+        overlap=summary.meeting([level.sum(axis=0) > 1 for level in summary.deviates], summary.deviates),
+        conflict=summary.meeting([level.sum(axis=0) > 1 for level in active], active),
+        normalizer=summary.vanishing(lambda step: step.log_normalizer),
+        log_normalizer_range=(
+            (float(min(v.min() for v in normalizers)), float(max(v.max() for v in normalizers))) if normalizers else None
+        ),
+        switching=summary.vanishing(lambda step: step.nearest_tv),
+        tv_to_switching=_tv_to(leaves, leaves.log_switching),
+        tv_local_global=_tv_to(leaves, leaves.log_composition + _log_ratio_to_local(leaves)),
+        local_is_global=len(summary.steps) <= 1
+        or all(step.settled[law.reachable].all() for law, step in zip(summary.laws, summary.steps, strict=False)),
+        global_differs=_global_differs(summary),
+        experts=experts,
+        masks=masks,
+        marginals=tuple(_marginal(summary, i, positions) for i, positions in (masks or {}).items()),
+        termination=_termination(summary) if has_eos else None,
+    )
+
+
+def _active(summary: Summary) -> list[Bool[np.ndarray, "experts prefixes"]]:
+    """Definition 3.3: a deviation at or before the prefix, and one at it or still to be reached within the scope."""
+    began, alive = seen(summary.deviates, summary.vocab), ahead(summary.deviates, summary.vocab)
+    scope = [step.in_scope for step in summary.steps]
+    return [b & a & s for b, a, s in zip(began, alive, scope, strict=True)]
+
+
+def _expert(summary: Summary, i: int, active: Levels) -> ExpertSurvey:
+    deviates = [level[i] for level in summary.deviates]
+    in_scope = [step.in_scope for step in summary.steps]
+    oscillations = [step.oscillation[i][s].max(initial=0.0) for step, s in zip(summary.steps, in_scope, strict=True)]
+    tvs = [step.expert_tv[i][s].max(initial=0.0) for step, s in zip(summary.steps, in_scope, strict=True)]
+    firsts = []
+    for length, level in enumerate(deviates):
+        index = int(level.argmax())
+        here = Sighting(length, index, float(summary.laws[length].probability[index]), (i,))
+        firsts.append(here if level.any() else None)
+    return ExpertSurvey(
+        deviating=tuple(spans(level) for level in deviates),
+        active=tuple(spans(level) for level in active),
+        activity_probability=summary.meeting(deviates).probability,
+        expected_active_steps=summary.mass(active),
+        max_oscillation=float(max(oscillations, default=0.0)),
+        runs=most_runs(deviates, summary.vocab),
+        first_deviation=tuple(firsts),
+        largest_tv=tuple(float(tv) for tv in tvs),
+    )
+
+
+def _masks(
+    experts: Sequence[ExpertSurvey], question: Question, names: Sequence[str]
+) -> Mapping[int, tuple[int, ...]] | None:
+    """The masks given, by expert; or each expert's deviating positions, unless two experts share one."""
+    if question.masks is None:
+        return None
+    if question.masks != "auto":
+        given = question.masks
+        return {i: tuple(given[name]) for i, name in enumerate(names) if name in given}
+    found = {i: tuple(t for t, first in enumerate(e.first_deviation) if first) for i, e in enumerate(experts)}
+    owned = [position for positions in found.values() for position in positions]
+    return {i: positions for i, positions in found.items() if positions} if len(owned) == len(set(owned)) else None
+
+
+def _tv_to(leaves: Laws, log_other: Float[np.ndarray, " sequences"]) -> float:
+    """`TV = sum (P^(y) - Q(y))_+` over the support of the composition's law `P^`."""
+    log_p, log_q = leaves.log_composition[leaves.reachable], log_other[leaves.reachable]
+    return float((np.exp(log_p) * np.maximum(0.0, -np.expm1(log_q - log_p))).sum())
+
+
+def _log_ratio_to_local(leaves: Laws) -> Float[np.ndarray, " sequences"]:
+    """`log P_G/P_L = S - log Z_G` (Theorem 1.5 (1)); 0 where the composition does not go."""
+    logs = np.where(leaves.reachable, leaves.path_log_normalizer, 0.0)
+    total = log_sum((leaves.log_composition + logs)[leaves.reachable])
+    return np.where(leaves.reachable, logs - total, 0.0)
+
+
+def _global_differs(summary: Summary) -> Sighting | None:
+    """The first reachable prefix with children of certainly different `B` (Theorem 1.5 (3))."""
+    leaves = summary.laws[-1]
+    tolerance = 4 * float(leaves.path_error[leaves.reachable].max(initial=0.0)) + 64 * EPS * len(summary.laws)
+    log_b = np.zeros(len(leaves.reachable))
+    differs = []
+    for step, law, below in zip(summary.steps[::-1], summary.laws[-2::-1], summary.laws[:0:-1], strict=True):
+        child = np.where(below.reachable, log_b, -np.inf).reshape(-1, summary.vocab)
+        top = child.max(axis=1)
+        safe = np.where(np.isfinite(top), top, 0.0)[:, None]
+        low = np.where(below.reachable, log_b, np.inf).reshape(-1, summary.vocab).min(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            differs.append(law.reachable & ~(top - low <= tolerance))
+            mean = np.log((np.exp(step.log_probs) * np.exp(child - safe)).sum(axis=1)) + safe[:, 0]
+        log_b = np.where(law.reachable, step.log_normalizer + mean, 0.0)
+    return summary.first(differs[::-1], summary.deviates)
+
+
+def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marginal:
+    """The marginals of the composition and of an expert on `positions`, from the prefixes that just contain them.
+
+    Sums of positive terms: each cell's relative error is that of its terms and of at most `n` additions.
+    """
+    length = max(positions, default=-1) + 1
+    laws, vocab = summary.laws[length], summary.vocab
+    cells = digits(length, positions, vocab)
+    count = vocab ** len(positions)
+    composition = np.bincount(cells, weights=laws.probability, minlength=count)
+    own = np.bincount(cells, weights=np.exp(laws.log_models[expert + 1]), minlength=count)
+    relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
+    gap = np.abs(composition - own)
+    error = relative * (composition + own) + np.finfo(np.float64).tiny
+    cell = int((gap >= gap.max() - 2 * error.max()).argmax())
+    tokens = tokens_of(cell, len(positions), vocab)
+    tv, differ = 0.5 * float(gap.sum()), bool((~(gap <= error)).any())
+    return Marginal(expert, positions, tv, differ, tokens, float(composition[cell]), float(own[cell]))
+
+
+def _termination(summary: Summary) -> TerminationSurvey:
+    leaves, laws = summary.laws[-1], summary.laws
+    unended = leaves.reachable & ~leaves.ended
+    reaches = ahead([law.ended & law.reachable for law in laws], summary.vocab)
+    endless = [law.reachable & ~up for law, up in zip(laws[:-1], reaches, strict=False)]
+    running = laws[:-1]
+    expected = np.array([np.exp(law.log_models[:, ~law.ended]).sum(axis=1) for law in running])
+    background, *experts = expected.sum(axis=0) if running else np.zeros(len(leaves.log_models))
+    return TerminationSurvey(
+        unended=float(leaves.probability[unended].sum()),
+        ends=not unended.any(),
+        endless=summary.first(endless),
+        composition=float(sum(law.probability[~law.ended].sum() for law in running)),
+        background=float(background),
+        experts=tuple(float(x) for x in experts),
+    )

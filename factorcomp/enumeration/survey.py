@@ -1,0 +1,113 @@
+"""What an enumeration sees, before anything is claimed: the one interface of the engines that visit every prefix.
+
+A survey speaks of prefixes by length and index, of experts by their place in the order given (0-based), and holds floats
+together with bounds on their errors. `factorcomp.factorization` turns it into claims. Source: theory.md, sections 1-4, 10.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from factorcomp.certificates.claims import Spans
+
+Progress = Callable[[int, int], None]
+"""Called with the number of prefixes done and their total."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A prefix, its probability under the composition, and the experts that deviate (are active) there."""
+
+    length: int
+    index: int
+    probability: float
+    experts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A set of prefixes that a path may meet: the first one, if there is one, and the probability of meeting any."""
+
+    first: Sighting | None
+    probability: float
+
+
+@dataclass(frozen=True)
+class Vanishing:
+    """A quantity of each prefix that ought to be 0.
+
+    `first`: the first prefix at which it certainly is not. `unsettled`: the first at which a float could not tell, and
+    nothing exact did. `largest`: its largest absolute value.
+    """
+
+    first: Sighting | None
+    unsettled: Sighting | None
+    largest: float
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """On the mask of an expert: the total variation of both marginals, and the cell of tokens where they differ most.
+
+    `differ`: some cell's probabilities certainly differ. `composition`, `own`: those of the cell.
+    """
+
+    expert: int
+    positions: tuple[int, ...]
+    tv: float
+    differ: bool
+    cell: tuple[int, ...]
+    composition: float
+    own: float
+
+
+@dataclass(frozen=True)
+class ExpertSurvey:
+    """One expert: where it deviates and is active, by length; and by position, the first deviation and the largest TV."""
+
+    deviating: tuple[Spans, ...]
+    active: tuple[Spans, ...]
+    activity_probability: float
+    expected_active_steps: float
+    max_oscillation: float
+    runs: int
+    first_deviation: tuple[Sighting | None, ...]
+    largest_tv: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TerminationSurvey:
+    """The mass not ended, whether any is, the first prefix from which EOS is out of reach, and expected lengths."""
+
+    unended: float
+    ends: bool
+    endless: Sighting | None
+    composition: float
+    background: float
+    experts: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that the claims about one length need. Only `undefined` and `prefixes`, the number of prefixes in scope, are there if
+    the composition is undefined in scope.
+
+    `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance to
+    the nearest component. `local_is_global`: proved; `global_differs`: the first prefix where the next token certainly
+    differs. `masks`: given or found, by expert; `None` without masks, or where two experts own one position.
+    """
+
+    undefined: Meeting
+    prefixes: int
+    overlap: Meeting | None = None
+    conflict: Meeting | None = None
+    normalizer: Vanishing | None = None
+    log_normalizer_range: tuple[float, float] | None = None
+    switching: Vanishing | None = None
+    tv_to_switching: float = 0.0
+    tv_local_global: float = 0.0
+    local_is_global: bool = False
+    global_differs: Sighting | None = None
+    experts: tuple[ExpertSurvey, ...] = ()
+    masks: Mapping[int, tuple[int, ...]] | None = None
+    marginals: tuple[Marginal, ...] = ()
+    termination: TerminationSurvey | None = None

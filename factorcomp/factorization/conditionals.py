@@ -1,0 +1,175 @@
+"""Factorized conditionals, decided stepwise on the rows: theory.md, Definition 2.1 and Theorem 2.3.
+
+Prefixes of one length fall into cells by their tokens on a block; within a cell the rows that Theorem 2.3 compares must be
+one. For each cell it is enough to compare with the first row in it: equality is transitive, and exact.
+
+| condition | rows, of prefixes with equal tokens on the block | |
+|---|---|---|
+| B | of the background, on its reach; the block of the position | equal |
+| I1 | of an expert, on its reach, at its own positions; its mask | equal |
+| I2 | of an expert on its reach against the background's on its own, elsewhere; the block of the position | equal |
+| c | of an expert, at its own positions; its mask | possible only where the background is, somewhere in the cell |
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from factorcomp.bounds.oscillation import exceeds
+from factorcomp.enumeration.tree import digits
+from factorcomp.factorization.diameter import largest_distance
+from factorcomp.models.rows import AbstractRows, PowerTooLargeError
+
+Indices = Int[np.ndarray, " prefixes"]
+CONDITIONS = ("c", "B", "I1", "I2")
+BACKGROUND = -1
+
+
+@dataclass(frozen=True, order=True)
+class Failure:
+    """A failing pair of prefixes of `length` tokens; ordered as a reader looks for the first one.
+
+    `rank`: place of the condition in `CONDITIONS`; `expert`: its place in the order given, `BACKGROUND` for condition B.
+    """
+
+    length: int
+    first: int
+    second: int
+    rank: int
+    expert: int
+
+    @property
+    def condition(self) -> str:
+        """`"c"`, `"B"`, `"I1"` or `"I2"`."""
+        return CONDITIONS[self.rank]
+
+
+@dataclass(frozen=True)
+class Conditionals:
+    """The first failing pair, if there is one, and the largest TV between two rows that must agree.
+
+    `at_least`: `largest_tv` is only a lower bound (large vocabularies). `undecided`: why equality could not be decided.
+    """
+
+    failure: Failure | None
+    largest_tv: float
+    at_least: bool = False
+    undecided: str | None = None
+
+
+def decide_conditionals(
+    background: Sequence[AbstractRows],
+    experts: Sequence[Sequence[AbstractRows]],
+    masks: Mapping[int, tuple[int, ...]],
+) -> Conditionals:
+    """Decides factorized conditionals for the (tilted) experts with `masks`, by place in the order given."""
+    owner = {position: i for i, positions in masks.items() for position in positions}
+    rest = tuple(t for t in range(len(background)) if t not in owner)
+    failures, largest, at_least = [], 0.0, False
+    try:
+        for level in _levels(background, experts):
+            mine = owner.get(level.length)
+            cells = level.cells(rest if mine is None else masks[mine])
+            for comparison in _comparisons(level, cells, mine):
+                failure, tv, bound = comparison.decide()
+                failures += [failure] if failure else []
+                largest, at_least = max(largest, tv), at_least or bound
+            failures += [f for f in [_absolute_continuity(level, cells, mine)] if f]
+    except PowerTooLargeError as error:
+        return Conditionals(min(failures, default=None), largest, at_least=True, undecided=str(error))
+    return Conditionals(min(failures, default=None), largest, at_least)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The rows of one step, and which prefixes the background (`reach[0]`) and the experts reach."""
+
+    length: int
+    background: AbstractRows
+    experts: tuple[AbstractRows, ...]
+    reach: tuple[Bool[np.ndarray, " prefixes"], ...]
+
+    def cells(self, block: Sequence[int]) -> Indices:
+        """The cell of every prefix by its tokens on `block`."""
+        return digits(self.length, block, self.background.shape[1])
+
+
+def _levels(background: Sequence[AbstractRows], experts: Sequence[Sequence[AbstractRows]]) -> Iterator[Level]:
+    reach = tuple(np.ones(1, dtype=bool) for _ in range(len(experts) + 1))
+    for length, base in enumerate(background):
+        own = tuple(steps[length] for steps in experts)
+        yield Level(length, base, own, reach)
+        supports = [rows.log_probs(0, rows.shape[0]) > -np.inf for rows in (base, *own)]
+        reach = tuple((up[:, None] & support).reshape(-1) for up, support in zip(reach, supports, strict=True))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows `mine` of one model against rows `theirs` of another (or the same), cell by cell."""
+
+    level: Level
+    cells: Indices
+    rows: AbstractRows
+    mine: Indices
+    other: AbstractRows
+    theirs: Indices
+    rank: int
+    expert: int
+
+    def decide(self) -> tuple[Failure | None, float, bool]:
+        """The first failing pair, the largest TV of a pair, and whether that is only a lower bound."""
+        representative = _first_in_cell(self.cells, self.theirs)
+        stranger = np.flatnonzero(
+            exceeds(self.other, self.theirs, self.other, representative[self.cells[self.theirs]])
+        )
+        odd = _first_in_cell(self.cells, self.theirs[stranger])
+        mine = self.mine[representative[self.cells[self.mine]] >= 0]
+        unlike = exceeds(self.rows, mine, self.other, representative[self.cells[mine]])
+        second = np.where(unlike, representative[self.cells[mine]], odd[self.cells[mine]])
+        failing = second >= 0
+        if not failing.any():
+            return None, 0.0, False
+        at = int(failing.argmax())
+        pair = sorted((int(mine[at]), int(second[at]))) if self.rows is self.other else (mine[at], second[at])
+        failure = Failure(self.level.length, int(pair[0]), int(pair[1]), self.rank, self.expert)
+        bad = np.unique(self.cells[mine[failing]])
+        ours, others = mine[np.isin(self.cells[mine], bad)], self.theirs[np.isin(self.cells[self.theirs], bad)]
+        tv, at_least = largest_distance(self.rows, ours, self.cells[ours], self.other, others, self.cells[others])
+        return failure, tv, at_least
+
+
+def _comparisons(level: Level, cells: Indices, owner: int | None) -> Iterator[Comparison]:
+    """Conditions B, I1 and I2 at the position that follows the prefixes of this level."""
+    base, reached = level.background, np.flatnonzero(level.reach[0])
+    yield Comparison(level, cells, base, reached, base, reached, CONDITIONS.index("B"), BACKGROUND)
+    for i, rows in enumerate(level.experts):
+        own = np.flatnonzero(level.reach[i + 1])
+        if i == owner:
+            yield Comparison(level, cells, rows, own, rows, own, CONDITIONS.index("I1"), i)
+        else:
+            yield Comparison(level, cells, rows, own, base, reached, CONDITIONS.index("I2"), i)
+
+
+def _first_in_cell(cells: Indices, prefixes: Indices) -> Indices:
+    """The first of `prefixes` (increasing) in each cell, -1 in a cell without one."""
+    first = np.full(int(cells.max(initial=-1)) + 1, -1, dtype=np.int64)
+    first[cells[prefixes[::-1]]] = prefixes[::-1]
+    return first
+
+
+def _absolute_continuity(level: Level, cells: Indices, owner: int | None) -> Failure | None:
+    """Condition (c) at a position of the expert `owner`."""
+    if owner is None:
+        return None
+    rows, reached = level.experts[owner], np.flatnonzero(level.reach[owner + 1])
+    base = level.background.log_probs(0, level.background.shape[0]) > -np.inf
+    possible = np.zeros((int(cells.max(initial=-1)) + 1, base.shape[1]), dtype=bool)
+    np.logical_or.at(possible, cells[level.reach[0]], base[level.reach[0]])
+    own = rows.log_probs(0, rows.shape[0])[reached] > -np.inf
+    failing = (own & ~possible[cells[reached]]).any(axis=1)
+    if not failing.any():
+        return None
+    prefix = int(reached[failing.argmax()])
+    return Failure(level.length, prefix, prefix, CONDITIONS.index("c"), owner)

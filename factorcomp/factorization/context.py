@@ -1,0 +1,53 @@
+"""What the claims about one length share: the models' names, the vocabulary, the question, and what a survey saw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from factorcomp.certificates.claims import ClaimResult, PrefixWitness, Question, Tokens, Verdict
+from factorcomp.enumeration.survey import Sighting, Survey
+from factorcomp.enumeration.tree import tokens_of
+from factorcomp.factorization.wording import quoted
+
+METHOD = "enumeration"
+
+
+@dataclass(frozen=True)
+class Context:
+    """One survey of the experts `names` over `vocabulary`, and the words for it."""
+
+    vocabulary: tuple[str, ...]
+    names: tuple[str, ...]
+    question: Question
+    survey: Survey
+
+    def result(self, claim: str, verdict: Verdict, why: str, **fields: Any) -> ClaimResult:
+        """The result of a claim decided by enumeration at this length."""
+        return ClaimResult(claim, verdict, METHOD, self.question.length, why, **fields)
+
+    def tokens(self, length: int, index: int) -> Tokens:
+        """The tokens of the prefix of `length` tokens with this index."""
+        return tuple(self.vocabulary[y] for y in tokens_of(index, length, len(self.vocabulary)))
+
+    def who(self, experts: Sequence[int]) -> tuple[str, ...]:
+        """The names of experts."""
+        return tuple(self.names[i] for i in experts)
+
+    def witness(self, sighting: Sighting) -> PrefixWitness:
+        """A sighted prefix as a witness."""
+        prefix = self.tokens(sighting.length, sighting.index)
+        return PrefixWitness(prefix, sighting.probability, self.who(sighting.experts))
+
+    def after(self, sighting: Sighting) -> str:
+        """`after 'a b'`, or `at the start`."""
+        return f"after {quoted(self.tokens(sighting.length, sighting.index))}" if sighting.length else "at the start"
+
+    @property
+    def beyond(self) -> str:
+        """How far a deviation must go, in words."""
+        return f" by more than {float(self.question.threshold):g} nats" if self.question.threshold else ""
+
+    @property
+    def everywhere(self) -> str:
+        """The scope, in words."""
+        return "at every prefix" if self.question.scope == "all" else "at every prefix that the composition reaches"

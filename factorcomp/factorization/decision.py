@@ -1,0 +1,168 @@
+"""From a survey to findings: every claim about one length, in the order of a report."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from factorcomp.certificates.claims import (
+    CLAIMS,
+    MASK_CLAIMS,
+    ClaimResult,
+    ExpertMeasures,
+    Findings,
+    Measures,
+    Question,
+    Termination,
+    Verdict,
+)
+from factorcomp.enumeration.levelwise import survey as levelwise_survey
+from factorcomp.enumeration.survey import Progress, Sighting
+from factorcomp.factorization import exactness, joint, masks
+from factorcomp.factorization.conditionals import decide_conditionals
+from factorcomp.factorization.context import Context
+from factorcomp.models.rows import AbstractRows, TiltedRows
+from factorcomp.models.tabular import TabularModel
+
+
+def decide(
+    background: TabularModel,
+    experts: Mapping[str, TabularModel],
+    question: Question,
+    progress: Progress | None = None,
+) -> Findings:
+    """Decides every claim by enumeration, in float64 with exact deviations; the same answer form as the kernel's.
+
+    The models share vocabulary, EOS and a horizon of at least `question.length`. Raises `InputError` where the
+    enumeration does not fit into memory.
+    """
+    survey = levelwise_survey(background, experts, question, progress)
+    context = Context(background.vocabulary, tuple(experts), question, survey)
+    defined = joint.well_defined(context, _openers(background, experts, question, survey.undefined.first))
+    if defined.verdict is Verdict.REFUTED:
+        return Findings((defined, *_undecided(context, background)), None, {}, {}, _given(question), survey.prefixes)
+    claims = [
+        defined,
+        joint.pointwise_joint(context),
+        joint.interval_joint(context),
+        exactness.exact_switching(context),
+        exactness.unit_normalizer(context),
+        exactness.local_equals_global(context),
+        *_mask_claims(context, background, experts),
+    ]
+    if survey.termination is not None:
+        claims.append(_terminates(context))
+    return Findings(
+        claims=tuple(claims),
+        measures=_measures(context),
+        deviating={name: expert.deviating for name, expert in zip(experts, survey.experts, strict=True)},
+        active={name: expert.active for name, expert in zip(experts, survey.experts, strict=True)},
+        masks=None if survey.masks is None else {context.names[i]: m for i, m in survey.masks.items()},
+        prefixes=survey.prefixes,
+    )
+
+
+def _openers(
+    background: TabularModel, experts: Mapping[str, TabularModel], question: Question, at: Sighting | None
+) -> tuple[str, ...]:
+    """The experts that open the first token in error at an undefined prefix (Definition 1.3); none at a dead one."""
+    if at is None:
+        return ()
+    row = slice(at.index, at.index + 1)
+    possible = background.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf
+    opens = {n: ~possible & (m.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf) for n, m in experts.items()}
+    tolerated = {"strict": 0, "cancel": 1, "drop": len(experts)}[question.null_tokens]
+    for token in range(len(possible)):
+        openers = tuple(name for name, opened in opens.items() if opened[token])
+        if len(openers) > tolerated or any(question.weight(name) != 1 for name in openers):
+            return openers
+    return ()
+
+
+def _mask_claims(
+    context: Context, background: TabularModel, experts: Mapping[str, TabularModel]
+) -> list[ClaimResult]:
+    question, survey = context.question, context.survey
+    if question.masks is None:
+        return []
+    if survey.masks is None:
+        return masks.no_masks(context)
+    base = background.steps[: question.length]
+    tilted = [_tilted(background, expert, question, name) for name, expert in experts.items()]
+    conditionals = decide_conditionals(base, tilted, survey.masks)
+    factorized = masks.factorized_conditionals(context, conditionals)
+    holds = factorized.verdict is Verdict.HOLDS
+    projective = [masks.projective(context, marginal, factorized=holds) for marginal in survey.marginals]
+    return [masks.mask_agreement(context, survey.masks), factorized, *projective]
+
+
+def _tilted(background: TabularModel, expert: TabularModel, question: Question, name: str) -> tuple[AbstractRows, ...]:
+    """The expert's rows, tilted by its weight (theory.md 1.9)."""
+    weight, steps = question.weight(name), expert.steps[: question.length]
+    if weight == 1:
+        return steps
+    return tuple(TiltedRows(base, rows, weight) for base, rows in zip(background.steps, steps, strict=False))
+
+
+def _terminates(context: Context) -> ClaimResult:
+    """All mass has ended by the horizon (theory.md, section 10)."""
+    survey = context.survey.termination
+    assert survey is not None
+    if survey.ends:
+        return context.result("terminates", Verdict.HOLDS, "every sequence has ended by the horizon", residual=0.0)
+    why = f"a sequence has not ended by the horizon with probability {survey.unended:.4g}"
+    witness = None
+    if survey.endless is not None:
+        witness = context.witness(survey.endless)
+        why += f"; {context.after(survey.endless)} EOS cannot be reached"
+    return context.result("terminates", Verdict.BOUNDED, why, residual=survey.unended, witness=witness)
+
+
+def _measures(context: Context) -> Measures:
+    survey, termination = context.survey, context.survey.termination
+    low, high = survey.log_normalizer_range or (None, None)
+    assert survey.overlap is not None
+    return Measures(
+        tv_to_switching=survey.tv_to_switching,
+        tv_local_global=0.0 if survey.local_is_global else survey.tv_local_global,
+        log_normalizer_min=low,
+        log_normalizer_max=high,
+        experts={
+            name: ExpertMeasures(
+                deviating_prefixes=sum(stop - start for level in expert.deviating for start, stop in level),
+                active_prefixes=sum(stop - start for level in expert.active for start, stop in level),
+                activity_probability=expert.activity_probability,
+                expected_active_steps=expert.expected_active_steps,
+                max_oscillation=expert.max_oscillation,
+                runs=expert.runs,
+            )
+            for name, expert in zip(context.names, survey.experts, strict=True)
+        },
+        overlap_probability=survey.overlap.probability,
+        termination=None
+        if termination is None
+        else Termination(
+            unended=termination.unended,
+            background=termination.background,
+            composition=termination.composition,
+            experts=dict(zip(context.names, termination.experts, strict=True)),
+        ),
+    )
+
+
+def _given(question: Question) -> Mapping[str, tuple[int, ...]] | None:
+    return None if question.masks is None or question.masks == "auto" else question.masks
+
+
+def _undecided(context: Context, background: TabularModel) -> list[ClaimResult]:
+    """Every other claim, where the composition is undefined."""
+    why = "the composition is not well defined"
+    given = _given(context.question)
+    results = []
+    for claim in CLAIMS[1:]:
+        if claim == "terminates" and background.eos is None:
+            continue
+        if claim in MASK_CLAIMS and context.question.masks is None:
+            continue
+        owners = [name for name in context.names if given and name in given] if claim == "projective" else [None]
+        results += [context.result(claim, Verdict.UNDECIDED, why, mask=mask) for mask in owners]
+    return results

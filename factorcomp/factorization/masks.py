@@ -1,0 +1,92 @@
+"""Claims about masks: agreement off the mask, factorized conditionals, projectivity. Source: theory.md, section 2."""
+
+from collections.abc import Mapping
+
+from factorcomp.certificates.claims import (
+    ClaimResult,
+    MarginalWitness,
+    PairWitness,
+    PositionWitness,
+    PrefixWitness,
+    Verdict,
+)
+from factorcomp.enumeration.survey import Marginal
+from factorcomp.factorization.conditionals import BACKGROUND, Conditionals
+from factorcomp.factorization.context import Context
+from factorcomp.factorization.exactness import UNSETTLED
+from factorcomp.factorization.wording import listed, quoted
+
+
+def no_masks(context: Context) -> list[ClaimResult]:
+    """The claims about masks where `"auto"` finds two owners of one position."""
+    firsts = [expert.first_deviation for expert in context.survey.experts]
+    for position in range(context.question.length):
+        owners = [i for i, first in enumerate(firsts) if first[position] is not None][:2]
+        if len(owners) == 2:
+            break
+    sightings = [firsts[i][position] for i in owners]
+    prefixes = [context.tokens(s.length, s.index) for s in sightings if s is not None]
+    witness = PositionWitness(position, (context.names[owners[0]], context.names[owners[1]]), (prefixes[0], prefixes[1]))
+    why = f"there are no disjoint masks: {listed(witness.experts)} both deviate{context.beyond} at position {position}"
+    deviators = [name for name, first in zip(context.names, firsts, strict=True) if any(first)]
+    claims = [("mask_agreement", None), ("factorized_conditionals", None), *(("projective", name) for name in deviators)]
+    return [context.result(claim, Verdict.REFUTED, why, witness=witness, mask=mask) for claim, mask in claims]
+
+
+def mask_agreement(context: Context, masks: Mapping[int, tuple[int, ...]]) -> ClaimResult:
+    """MA, Definition 2.6a: off its mask no expert deviates from the background."""
+    first, largest = None, 0.0
+    for position in range(context.question.length):
+        for i, expert in enumerate(context.survey.experts):
+            if position in masks.get(i, ()):
+                continue
+            largest = max(largest, expert.largest_tv[position])
+            seen = expert.first_deviation[position]
+            earlier = seen is not None and (first is None or (seen.length, seen.index) < (first.length, first.index))
+            first = seen if earlier else first
+    if first is None:
+        why = f"off its mask no expert deviates{context.beyond}"
+        return context.result("mask_agreement", Verdict.HOLDS, why, residual=largest)
+    witness = context.witness(first)
+    why = f"{context.after(first)} {witness.experts[0]} deviates{context.beyond}, and position {first.length} is not its own"
+    return context.result("mask_agreement", Verdict.REFUTED, why, residual=largest, witness=witness)
+
+
+def factorized_conditionals(context: Context, conditionals: Conditionals) -> ClaimResult:
+    """FC, Definition 2.1, by the stepwise conditions of Theorem 2.3."""
+    claim, failure, tv = "factorized_conditionals", conditionals.failure, conditionals.largest_tv
+    if failure is None:
+        if conditionals.undecided is not None:
+            return context.result(claim, Verdict.UNDECIDED, conditionals.undecided)
+        why = "the background's blocks are independent, and each expert changes its own block alone"
+        return context.result(claim, Verdict.HOLDS, why, residual=0.0)
+    first, second = (context.tokens(failure.length, index) for index in (failure.first, failure.second))
+    expert = "background" if failure.expert == BACKGROUND else context.names[failure.expert]
+    models = (expert, expert if failure.condition in ("B", "I1") else "background")
+    if failure.condition == "c":
+        why = f"after {quoted(first)} {expert} makes possible on its mask what the background excludes"
+    elif failure.condition == "I2":
+        why = f"off its mask {expert} after {quoted(first)} is not the background after {quoted(second)}"
+    else:
+        why = f"{expert} differs after {quoted(first)} and {quoted(second)}, which agree on the block of the position"
+    if conditionals.at_least:
+        why += "; the residual is a lower bound"
+    witness = PairWitness((first, second), models, failure.condition)
+    return context.result(claim, Verdict.REFUTED, why, residual=tv, witness=witness)
+
+
+def projective(context: Context, marginal: Marginal, *, factorized: bool) -> ClaimResult:
+    """The composition's marginal on a mask is that expert's; with factorized conditionals by Theorem 2.2."""
+    name = context.names[marginal.expert]
+    if factorized or not marginal.positions:
+        why = f"on its mask the composition has the law of {name}"
+        return context.result("projective", Verdict.HOLDS, why, residual=0.0, mask=name)
+    if not marginal.differ:
+        return context.result("projective", Verdict.UNDECIDED, UNSETTLED, residual=marginal.tv, mask=name)
+    tokens = tuple(context.vocabulary[y] for y in marginal.cell)
+    witness = MarginalWitness(marginal.positions, tokens, marginal.composition, marginal.own)
+    why = (
+        f"the mask reads {quoted(tokens)} with probability {marginal.composition:.4g} under the composition, "
+        f"{marginal.own:.4g} under {name}"
+    )
+    return context.result("projective", Verdict.REFUTED, why, residual=marginal.tv, witness=witness, mask=name)

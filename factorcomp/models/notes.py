@@ -1,0 +1,27 @@
+"""What a reader of a report must know about how a model was read."""
+
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+
+def renormalised(name: str, step: int, count: int, largest: Fraction | float) -> tuple[str, ...]:
+    """That `count` rows of a step did not sum to 1, by at most `largest`; nothing if there are none.
+
+    >>> renormalised("base.json", 2, 3, Fraction(19, 10**9))
+    ('base.json: 3 rows of step 2 renormalised, by at most 2e-8',)
+    """
+    if not count:
+        return ()
+    exact = Fraction(largest)
+    up = Context(prec=1, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return (f"{name}: {count} row{'s' if count > 1 else ''} of step {step} renormalised, by at most {up:e}",)
+
+
+def rounding(vocab: int, epsilon: float) -> float:
+    """How far from 1 a row of floats may sum by rounding alone: `ε (1 + log2 |V|)`.
+
+    Storing p or log p costs at most `ε/2 · max(1, H) <= ε/2 · (1 + ln |V|)`, and dividing by a sum that was added in
+    pairs as much again, so that a larger difference is not the rounding of the numbers' own type, and is noted.
+    """
+    return epsilon * (1 + math.log2(vocab))

@@ -1,0 +1,211 @@
+"""A report and a diagnosis on a terminal: verdict, what was checked, claims, witness, numbers.
+
+Everything is built of `rich.text.Text`, never of markup: a token `[red]` is shown, not obeyed. Without colours the same
+is said by words and signs; where the output cannot show a sign, ASCII stands for it.
+"""
+
+import io
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from factorcomp.report import pieces, witnesses, words
+from factorcomp.verdicts import Diagnosis, Finding, Report
+
+_STYLES = {
+    "HOLDS": ("✓", "bold green"),
+    "REFUTED": ("✗", "bold red"),
+    "BOUNDED": ("≤", "bold yellow"),
+    "UNDECIDED": ("?", "bold magenta"),
+    "blocks": ("✗", "bold red"),
+    "matters": ("!", "bold yellow"),
+    "fine": ("✓", "green"),
+}
+_ASCII = str.maketrans({"✓": "+", "✗": "x", "≤": "<", "·": "-", "…": "...", "–": "-", "━": "-", "─": "-", "◂": "<"})
+
+
+def show(what: Report | Diagnosis, console: Console) -> str:
+    """What `console` has to write for `what`, with its colours and its width; in ASCII if that is all it can encode."""
+    build = _report if isinstance(what, Report) else _diagnosis
+    with console.capture() as capture:
+        for part in build(what, console.width):
+            console.print(part, markup=False, highlight=False, emoji=False)
+    shown = "\n".join(line.rstrip() for line in capture.get().split("\n"))
+    if not console.options.ascii_only:
+        return shown
+    return shown.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def text(what: Report | Diagnosis, width: int = 100) -> str:
+    """`what` without colours, `width` characters wide."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    return show(what, console).rstrip("\n")
+
+
+def _sign(word: str) -> Text:
+    sign, style = _STYLES[word]
+    return Text(f"{sign} {word}", style=style)
+
+
+def _report(report: Report, width: int) -> Iterator[RenderableType]:
+    yield Text.assemble((str(report.verdict), _STYLES[report.verdict][1]), (f": {words.headline(report)}", "bold"))
+    yield Text("")
+    yield pieces.indented(_checked(report))
+    yield pieces.title("Claims")
+    yield from (pieces.indented(part) for part in _claims(report, width))
+    for result in witnesses.shown(report):
+        yield from witnesses.witness(report, result, width)
+    if report.measures is not None:
+        if report.measures.experts:
+            yield pieces.title("Experts")
+            yield from (pieces.indented(part) for part in _experts(report, width))
+        yield pieces.title("Composition")
+        yield pieces.indented(_numbers(report))
+    if report.notes:
+        yield pieces.title("Notes")
+        yield from (pieces.bullet(words.printable(note)) for note in report.notes)
+
+
+def _checked(report: Report) -> Table:
+    question = report.question
+    models = [f"{words.printable(report.background.name, 60)} (background)"]
+    models += [f"{words.names([name])} = {words.printable(model.name, 60)}" for name, model in report.experts.items()]
+    tokens = words.path(report.vocabulary, most=6)
+    eos = "no EOS" if report.eos is None else f"EOS {words.token(report.eos)}"
+    size = report.prefixes
+    if size is None and question.scope == "all":
+        size = sum(len(report.vocabulary) ** length for length in range(question.length))
+    scope = "every prefix" if question.scope == "all" else "every prefix that the composition can reach"
+    methods = dict.fromkeys(result.method for result in report.claims)
+    threshold = "any difference is a deviation"
+    if question.threshold:
+        threshold = f"a deviation is an oscillation of more than {words.number(question.threshold)} nats"
+    rows = {
+        "models": " · ".join(models),
+        "vocabulary": f"{words.count('token', len(report.vocabulary))}: {tokens} · {eos}",
+        "checked": f"length {question.length} · {scope}" + ("" if size is None else f" ({pieces.count(size)})"),
+        "method": f"{', '.join(methods)} · {threshold} · null tokens: {question.null_tokens}",
+    }
+    weights = [f"{words.names([name])} {words.number(weight)}" for name, weight in question.weights.items()]
+    if weights:
+        rows["weights"] = " · ".join(weights)
+    if report.findings.masks:
+        rows["masks"] = " · ".join(
+            f"{words.names([name])} {pieces.positions(positions)}" for name, positions in report.findings.masks.items()
+        )
+    rows["required"] = ", ".join(words.printable(name) for name in report.required)
+    return pieces.pairs(rows)
+
+
+def _claims(report: Report, width: int) -> Iterator[RenderableType]:
+    """A line per claim; where the terminal is narrow the reason stands below."""
+    required = set(report.required)
+    labels = {result.name: words.printable(result.name, 32) for result in report.claims}
+    widest = max((len(label) for label in labels.values()), default=0)
+    wide = width >= 2 + 12 + widest + 20 + 34
+    for result in report.claims:
+        mark = "*" if required & {result.claim, result.name} else " "
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(width=11, no_wrap=True)
+        grid.add_column(width=widest + 1, no_wrap=True)
+        grid.add_column(width=19, no_wrap=True)
+        label = Text(f"{labels[result.name]}{mark}", style="bold" if mark == "*" else "")
+        residual = (
+            ""
+            if result.residual is None
+            else f"{words.UNITS.get(result.claim, 'residual')} {words.number(result.residual)}"
+        )
+        why = Text(words.printable(result.why), style="dim")
+        if wide:
+            grid.add_column(overflow="fold")
+            grid.add_row(_sign(result.verdict), label, Text(residual), why)
+            yield grid
+        else:
+            grid.add_row(_sign(result.verdict), label, Text(residual))
+            yield Group(grid, pieces.indented(why, 12 if width >= 80 else 2))
+    if required:
+        yield Text("* required", style="dim")
+
+
+def _experts(report: Report, width: int) -> Iterator[RenderableType]:
+    """A line per measure, a column per expert; of many experts as many columns as fit, then the next ones below."""
+    assert report.measures is not None
+    experts = report.measures.experts
+    heads = {name: words.printable(name, 16) for name in experts}
+    room = max(1, (width - 2 - 30) // (max([9, *map(len, heads.values())]) + 2))
+    listed = list(experts)
+    for start in range(0, len(listed), room):
+        part = listed[start : start + room]
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+        table.add_column("", style="dim", no_wrap=True, min_width=28)
+        for name in part:
+            table.add_column(Text(heads[name], style="bold"), justify="right", no_wrap=True, min_width=7)
+        rows = {
+            "deviating prefixes": [pieces.count(experts[name].deviating_prefixes) for name in part],
+            "active prefixes": [pieces.count(experts[name].active_prefixes) for name in part],
+            "probability to be active": [words.number(experts[name].activity_probability) for name in part],
+            "expected active steps": [words.number(experts[name].expected_active_steps) for name in part],
+            "largest oscillation, nats": [words.number(experts[name].max_oscillation) for name in part],
+            "most separate runs": [str(experts[name].runs) for name in part],
+        }
+        for label, cells in rows.items():
+            table.add_row(Text(label), *(Text(cell) for cell in cells))
+        yield table
+
+
+def _numbers(report: Report) -> Table:
+    measures = report.measures
+    assert measures is not None
+    rows = {
+        "probability that two deviate at once": words.number(measures.overlap_probability),
+        "TV to the switching model": words.number(measures.tv_to_switching),
+        "TV of stepwise to sequence-level": words.number(measures.tv_local_global),
+    }
+    if measures.log_normalizer_min is not None:
+        low, high = words.number(measures.log_normalizer_min), words.number(measures.log_normalizer_max)
+        rows["log Z"] = low if low == high else f"{low} to {high}"
+    if measures.termination is not None:
+        ending = measures.termination
+        lengths = {"composition": ending.composition, "background": ending.background, **ending.experts}
+        rows["not ended"] = words.number(ending.unended)
+        rows["expected length, tokens"] = " · ".join(
+            f"{words.names([name])} {words.number(length)}" for name, length in lengths.items()
+        )
+    return pieces.pairs(rows)
+
+
+def _diagnosis(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
+    blocking = sum(finding.severity == "blocks" for finding in diagnosis.findings)
+    mattering = sum(finding.severity == "matters" for finding in diagnosis.findings)
+    experts = words.names(diagnosis.experts)
+    background = words.printable(diagnosis.background, 60)
+    subject = f"composing {experts} over {background}"
+    if blocking:
+        verdict, rest = "BLOCKED", f"{words.count('thing', blocking)} in the way of {subject}."
+    else:
+        verdict, rest = "COMPOSABLE", f"nothing is in the way of {subject}"
+        rest += f"; {words.count('thing', mattering)} to know." if mattering else "."
+    yield Text.assemble((verdict, "bold red" if blocking else "bold green"), (f": {rest}", "bold"))
+    for finding in diagnosis.findings:
+        if finding.severity != "fine":
+            yield from _trouble(finding, 11 if width >= 80 else 2)
+    fine = [finding for finding in diagnosis.findings if finding.severity == "fine"]
+    if fine:
+        yield Text("")
+    for finding in fine:
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=9, no_wrap=True)
+        grid.add_column(overflow="fold")
+        line = Text.assemble((words.printable(finding.subject), "bold"), f": {words.printable(finding.found)}")
+        grid.add_row(_sign("fine"), line)
+        yield grid
+
+
+def _trouble(finding: Finding, indent: int) -> Iterator[RenderableType]:
+    yield Text("")
+    yield Text.assemble(_sign(finding.severity), "  ", (words.printable(finding.subject), "bold"))
+    yield pieces.indented(Text(words.printable(finding.found)), indent)
+    rows = {"means": words.printable(finding.consequence), "do": words.printable(finding.cure)}
+    yield pieces.indented(pieces.pairs({key: value for key, value in rows.items() if value}), indent)

@@ -1,0 +1,244 @@
+"""Reports in plain words: tokens, paths, numbers, and one sentence per claim.
+
+Tokens, names and paths come from files that anybody may have written. What is not printable (control characters, line
+breaks, bidirectional overrides, lone surrogates) is shown as its escape, and what reads from right to left is isolated,
+so that nothing in a file can move the cursor, colour the terminal or reorder a line.
+"""
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from factorcomp.certificates.claims import (
+    ClaimResult,
+    MarginalWitness,
+    Number,
+    PairWitness,
+    PositionWitness,
+    PrefixWitness,
+    Tokens,
+    Verdict,
+)
+from factorcomp.verdicts import Report
+
+UNITS = {
+    "well_defined": "probability",
+    "pointwise_joint": "probability",
+    "interval_joint": "probability",
+    "exact_switching": "TV",
+    "unit_normalizer": "|log Z|",
+    "local_equals_global": "TV",
+    "mask_agreement": "TV",
+    "factorized_conditionals": "TV",
+    "projective": "TV",
+    "terminates": "mass",
+}
+"""What the residual of a claim is."""
+
+
+def printable(text: str, width: int | None = None) -> str:
+    """`text` in at most `width` characters, what is not printable escaped, right-to-left text isolated.
+
+    >>> print(printable("a\\tb"), printable("abcdefghijkl", 8))
+    a\\tb abcde…kl
+    """
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    if width is not None and len(shown) > width:
+        tail = (width - 1) // 3
+        shown = f"{shown[: width - 1 - tail]}…{shown[len(shown) - tail :]}"
+    if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in shown):
+        return f"\u2068{shown}\u2069"
+    return shown
+
+
+def token(text: str, width: int = 24) -> str:
+    """A token in quotes, never longer than `width` characters.
+
+    >>> print(token("a"), token("it's"), token("\\n"), token("[red]"))
+    'a' 'it's' '\\n' '[red]'
+    """
+    return f"'{printable(text, width - 2)}'"
+
+
+def path(tokens: Sequence[str], most: int = 8) -> str:
+    """Tokens one after another; of a long path the first and the last.
+
+    >>> print(path(("a", "b")))
+    'a' 'b'
+    """
+    if len(tokens) <= most:
+        return " ".join(token(t) for t in tokens)
+    first, last = 2, most - 2
+    middle = f"… {len(tokens) - most} tokens …"
+    return " ".join([*(token(t) for t in tokens[:first]), middle, *(token(t) for t in tokens[len(tokens) - last :])])
+
+
+def after(prefix: Tokens) -> str:
+    """Where a prefix is: `after 'a' 'b'`, or `at the start`."""
+    return f"after {path(prefix)}" if prefix else "at the start"
+
+
+def names(experts: Iterable[str], word: str = "and") -> str:
+    """`up`, `up and down`, `up, down and left`; of many the first few.
+
+    >>> names(["up", "down", "left"])
+    'up, down and left'
+    """
+    shown = [printable(name, 24) for name in experts]
+    if len(shown) > 6:
+        shown = [*shown[:5], f"{len(shown) - 5} more"]
+    return " ".join([", ".join(shown[:-1]), word, shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def number(value: Number | None) -> str:
+    """A number for a person: small fractions as they are, otherwise four digits, never rounded to 0, 1 or infinity.
+
+    >>> number(Fraction(1, 4)), number(0.25), number(1 - 1e-9), number(1e-17), number(Fraction(1, 123456))
+    ('1/4', '0.25', '1-1e-09', '1e-17', '8.1e-06')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, Fraction) and value.denominator < 10_000 and abs(value.numerator) < 10_000:
+        return str(value)
+    if value == 0:
+        return "0"
+    try:
+        value, gap = float(value), float(1 - value)
+    except OverflowError:
+        return "huge"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if gap and abs(gap) < 5e-5:
+        return f"1{'-' if gap > 0 else '+'}{abs(gap):.2g}"
+    return f"{value:.2g}" if abs(value) < 1e-3 else f"{value:.4g}"
+
+
+def count(noun: str, number_of: int) -> str:
+    """`1 token`, `2 tokens`, `3 prefixes`.
+
+    >>> count("prefix", 1), count("prefix", 3)
+    ('1 prefix', '3 prefixes')
+    """
+    plural = f"{noun}es" if noun.endswith("x") else f"{noun}s"
+    return f"{number_of:,} {noun if number_of == 1 else plural}"
+
+
+def headline(report: Report) -> str:
+    """The verdict's sentence, without the verdict."""
+    deciding = report.decisive
+    if not deciding:
+        return f"no answer to {', '.join(report.required)}"
+    sentences = [sentence(report, result) for result in deciding]
+    if report.verdict is Verdict.UNDECIDED:
+        first = deciding[0]
+        if first.verdict is Verdict.REFUTED:
+            asked = ", ".join(report.required)
+            return f"{sentences[0]}, so that nothing can be said about {asked}."
+        return f"{sentences[0]}: {printable(first.why)}"
+    if len(sentences) == 1:
+        return f"{sentences[0]}."
+    if report.verdict is Verdict.HOLDS:
+        return f"all {len(sentences)} required claims hold: {'; '.join(sentences)}."
+    return f"{sentences[0]} (and {count('more required claim', len(sentences) - 1)}, below)."
+
+
+def sentence(report: Report, result: ClaimResult) -> str:
+    """What `result` says of these models, as a sentence without its full stop."""
+    if result.verdict is Verdict.UNDECIDED:
+        return f"it is not decided whether {_holds(report, result)}"
+    if result.verdict is Verdict.BOUNDED:
+        if result.claim == "terminates":
+            return f"with probability {number(result.residual)} the composition has not ended within {_tokens(report)}"
+        return f"{_holds(report, result)}, up to a {UNITS.get(result.claim, 'residual')} of {number(result.residual)}"
+    return _fails(report, result) if result.verdict is Verdict.REFUTED else _holds(report, result)
+
+
+def _tokens(report: Report) -> str:
+    return count("token", report.question.length)
+
+
+def _holds(report: Report, result: ClaimResult) -> str:
+    experts = names(report.experts)
+    are = "is" if len(report.experts) == 1 else "are"
+    match result.claim:
+        case "well_defined":
+            return f"the composition of {experts} is well defined at length {report.question.length}"
+        case "pointwise_joint":
+            return f"at most one of {experts} deviates at any prefix, at length {report.question.length}"
+        case "interval_joint":
+            return f"{experts} {are} jointly factorizable at length {report.question.length}"
+        case "exact_switching":
+            return f"at every prefix the composition of {experts} is one of its components"
+        case "unit_normalizer":
+            return f"the composition of {experts} has Z = 1 at every prefix"
+        case "local_equals_global":
+            return f"stepwise and sequence-level composition of {experts} are one distribution"
+        case "mask_agreement":
+            return f"off its mask each of {experts} equals the background"
+        case "factorized_conditionals":
+            return f"{experts} {'has' if are == 'is' else 'have'} factorized conditionals for these masks"
+        case "projective":
+            owner = names([result.mask or ""])
+            return f"on the mask of {owner} the composition has {owner}'s marginal"
+        case "terminates":
+            return f"the composition of {experts} has ended within {_tokens(report)}"
+    return f"{result.claim} holds"
+
+
+def _fails(report: Report, result: ClaimResult) -> str:
+    experts, witness = names(report.experts), result.witness
+    place = after(witness.prefix) if isinstance(witness, PrefixWitness) else ""
+    guilty = witness.experts if isinstance(witness, PrefixWitness | PositionWitness) else ()
+    both = "both" if len(guilty) == len(report.experts) == 2 else names(guilty)
+    if isinstance(witness, PositionWitness):
+        return (
+            f"there are no disjoint masks, and so no {result.claim.replace('_', ' ')}: {names(guilty)} both deviate at "
+            f"position {witness.position}"
+        )
+    match result.claim, witness:
+        case "well_defined", PrefixWitness(experts=()):
+            return f"the composition of {experts} is not well defined: {place} no token is left possible"
+        case "well_defined", PrefixWitness():
+            verb = "makes" if len(guilty) == 1 else "make"
+            return (
+                f"the composition of {experts} is not well defined: {place} {names(guilty)} {verb} possible what the "
+                "background excludes"
+            )
+        case "pointwise_joint", PrefixWitness():
+            return f"{place} {names(guilty)} deviate at once"
+        case "interval_joint", PrefixWitness():
+            return (
+                f"{experts} are not jointly factorizable at length {report.question.length}: {place} {both} are active"
+            )
+        case "exact_switching", PrefixWitness():
+            return f"{place} the composition of {experts} is none of its components"
+        case "unit_normalizer", PrefixWitness():
+            return f"the composition of {experts} does not have Z = 1 {place}"
+        case "local_equals_global", PrefixWitness():
+            return f"stepwise and sequence-level composition of {experts} are two distributions: they part {place}"
+        case "mask_agreement", PrefixWitness():
+            return f"{names(guilty)} {'deviates' if len(guilty) == 1 else 'deviate'} off its mask {place}"
+        case "factorized_conditionals", PairWitness():
+            return f"{experts} do not have factorized conditionals for these masks: {broken(witness)}"
+        case "projective", MarginalWitness():
+            owner = names([result.mask or ""])
+            return (
+                f"on the mask of {owner} the composition does not have {owner}'s marginal: {path(witness.tokens)} has "
+                f"probability {number(witness.composition)}, not {number(witness.expert)}"
+            )
+    return f"not true that {_holds(report, result)}"
+
+
+def broken(witness: PairWitness) -> str:
+    """Which condition of theory.md 2.1 and 2.3 a pair of rows breaks, in words."""
+    first, second = (after(prefix) for prefix in witness.prefixes)
+    mine, theirs = (names([model]) for model in witness.models)
+    match witness.condition:
+        case "c":
+            return f"{first} {mine} makes possible on its mask what the {theirs} excludes there"
+        case "B":
+            return f"the background reads another block: its rows {first} and {second} differ"
+        case "I1":
+            return f"on its mask {mine} reads what is off it: its rows {first} and {second} differ"
+    return f"off its mask, {mine} {first} is not the {theirs} {second}"

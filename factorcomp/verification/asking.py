@@ -1,0 +1,151 @@
+"""From a caller's options to a `Question`: every problem of a call is reported together."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, NullTokens, Question, Scope
+from factorcomp.models.alignment import Model
+from factorcomp.models.errors import InputError
+from factorcomp.models.tabular import TabularModel
+
+Masks = Mapping[str, Iterable[int] | slice] | Literal["auto"] | None
+Numeric = Fraction | float | str
+
+
+def ask(
+    background: Model,
+    experts: Mapping[str, Model],
+    *,
+    length: int | None,
+    masks: Masks,
+    threshold: Numeric,
+    scope: Scope,
+    null_tokens: NullTokens,
+    weights: Mapping[str, Numeric] | None,
+    require: Sequence[str],
+) -> Question:
+    """The question that the options ask of these models; raises `InputError` with every problem."""
+    problems = _name_problems(experts)
+    horizon = _length(background, experts, length, problems)
+    positions = _masks(experts, masks, horizon, problems)
+    limit = _number("the threshold", threshold, problems)
+    if limit < 0:
+        problems.append(f"the threshold is {threshold}; it must be at least 0 nats")
+    factors = {name: _number(f"the weight of {name}", weight, problems) for name, weight in (weights or {}).items()}
+    for name, factor in factors.items():
+        if name not in experts:
+            problems.append(f"a weight names {name!r}, which is no expert; the experts are {_list(experts)}")
+        if not factor > 0:
+            problems.append(f"the weight of {name} is {float(factor):g}; it must be greater than 0")
+    for option, value, values in (
+        ("scope", scope, ("reachable", "all")),
+        ("null-token convention", null_tokens, ("strict", "drop", "cancel")),
+    ):
+        if value not in values:
+            problems.append(f"the {option} is {value!r}; it must be {' or '.join(values)}")
+    problems += _requirement_problems(background, require, positions)
+    if problems:
+        raise InputError(problems)
+    return Question(horizon, positions, limit, scope, null_tokens, factors)
+
+
+def _name_problems(experts: Mapping[str, Model]) -> list[str]:
+    problems = [] if experts else ["there is no expert; give at least one as NAME=EXPERT"]
+    if "background" in experts:
+        problems.append("an expert is named 'background', which is the word for the background; rename it")
+    return problems
+
+
+def _length(background: Model, experts: Mapping[str, Model], length: int | None, problems: list[str]) -> int:
+    """The horizon: given, or that of the tables."""
+    models = {"background": background, **experts}
+    horizons = {name: model.horizon for name, model in models.items() if isinstance(model, TabularModel)}
+    if length is None:
+        if len(horizons) < len(models):
+            named = _list([name for name in models if name not in horizons])
+            problems.append(f"{named}: a function has no horizon of its own; give the length to verify")
+        elif len(set(horizons.values())) > 1:
+            listed = ", ".join(f"{name} {horizon}" for name, horizon in horizons.items())
+            problems.append(f"the horizons differ ({listed}); give a length of at most {min(horizons.values())}")
+        return min(horizons.values(), default=0)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 0:
+        problems.append(f"the length is {length!r}; it must be a whole number, at least 0")
+        return 0
+    for name, horizon in horizons.items():
+        if horizon < length:
+            problems.append(f"{models[name].source.name}: its horizon is {horizon}, shorter than the length {length}")
+    return length
+
+
+def _masks(
+    experts: Mapping[str, Model], masks: Masks, length: int, problems: list[str]
+) -> dict[str, tuple[int, ...]] | Literal["auto"] | None:
+    """The masks as sorted positions: of known experts, within the length, disjoint."""
+    if masks is None or masks == "auto":
+        return masks
+    if isinstance(masks, str) or not isinstance(masks, Mapping):
+        problems.append(f"the masks are {masks!r}; they must map experts to positions, or be 'auto'")
+        return None
+    owners: dict[int, str] = {}
+    found = {}
+    for name, given in masks.items():
+        if name not in experts:
+            problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
+        positions = range(length)[given] if isinstance(given, slice) else given
+        found[name] = tuple(sorted(set(positions)))
+        for position in found[name]:
+            if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < length:
+                last = f"positions are 0 to {length - 1}" if length else "there is no position in length 0"
+                problems.append(f"the mask of {name} has position {position}; {last}")
+            elif owners.setdefault(position, name) != name:
+                problems.append(f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint")
+    return found
+
+
+def _number(what: str, value: Numeric, problems: list[str]) -> Fraction:
+    """An exact number: a decimal or fraction as written; a float as Python writes it."""
+    try:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError
+        text = repr(value) if isinstance(value, float) else value
+        if isinstance(text, str) and len(text) > 100:
+            raise ValueError
+        return _bounded(text)
+    except (ValueError, ZeroDivisionError, TypeError):
+        problems.append(f"{what} is {str(value)[:40]!r}; it must be a finite decimal or fraction")
+        return Fraction(1)
+
+
+def _bounded(value: Fraction | int | str) -> Fraction:
+    """The fraction, unless its decimal exponent alone would fill the memory."""
+    if isinstance(value, str):
+        exponent = value.lower().partition("e")[2]
+        if exponent and abs(int(exponent)) > 300:
+            raise ValueError(value)
+    return Fraction(value)
+
+
+def _requirement_problems(
+    background: Model, require: Sequence[str], masks: Mapping[str, tuple[int, ...]] | Literal["auto"] | None
+) -> list[str]:
+    """Claims that are required and do not exist, or cannot apply."""
+    problems = [] if require else ["no claim is required; require at least one"]
+    for name in require:
+        claim, _, mask = name.partition(":")
+        if claim not in CLAIMS or (mask and claim != "projective"):
+            problems.append(f"the required claim {name!r} does not exist; the claims are {_list(CLAIMS)}")
+        elif claim in MASK_CLAIMS and masks is None:
+            problems.append(f"the required claim {name!r} is about masks, and none are given; give masks, or 'auto'")
+        elif mask and isinstance(masks, Mapping) and mask not in masks:
+            problems.append(f"the required claim {name!r} names {mask!r}, which has no mask")
+        elif claim == "projective" and isinstance(masks, Mapping) and not masks:
+            problems.append(f"the required claim {name!r} is about masks, and no expert has one")
+        elif claim == "terminates" and background.eos is None:
+            problems.append("the required claim 'terminates' needs an EOS, and the models have none")
+    return problems
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(names)

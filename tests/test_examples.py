@@ -1,0 +1,60 @@
+"""The shipped examples: complete, readable, and what they promise is what the oracle finds."""
+
+import json
+
+import pytest
+
+from tests import golden
+from tests.oracle import decide
+
+NAMES = golden.example_names()
+KEYS = ["title", "statement", "why", "options", "expected"]
+
+
+def verdicts(instance) -> dict[str, str]:
+    """The verdict of every claim, by the oracle."""
+    findings = decide(instance.vocabulary, instance.eos, instance.background, instance.experts, instance.question)
+    return {claim.name: str(claim.verdict) for claim in findings.claims}
+
+
+def test_there_are_examples():
+    """The two of the toy task, and every folder that holds anything holds an example."""
+    assert {"letters_AAC", "letters_ACA"} <= set(NAMES)
+    assert sorted(path.name for path in golden.EXAMPLES.iterdir() if any(path.glob("*.json"))) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_says_what_the_oracle_finds(name):
+    """`expected` lists every claim that the models and options give rise to, with its verdict."""
+    instance, about = golden.load_example(name)
+    assert list(about) == KEYS
+    assert about["expected"] == verdicts(instance)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_reads_well(name):
+    """A title is one sentence; no two examples share one; a row stands on a line of its own."""
+    instance, about = golden.load_example(name)
+    assert about["title"].endswith(".")
+    assert [golden.load_example(other)[1]["title"] for other in NAMES].count(about["title"]) == 1
+    for model in ("background", *instance.experts):
+        text = (golden.EXAMPLES / name / f"{model}.json").read_text(encoding="utf-8")
+        assert json.loads(text) == instance.model_json(model)
+        lines = [line.strip().rstrip(",") for line in text.splitlines()]
+        rows = [json.dumps([str(cell) for cell in row]) for step in instance.model(model) for row in step]
+        assert [line for line in lines if line.startswith('["')] == rows
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if golden.load_example(name)[1]["expected"]["well_defined"] == "HOLDS"]
+)
+def test_examples_depend_on_their_experts(name):
+    """Negative control: with every expert replaced by the background all claims but those about masks and ends hold."""
+    instance, about = golden.load_example(name)
+    for steps in instance.experts.values():
+        steps[:] = instance.background
+    after = verdicts(instance)
+    claims = ("pointwise_joint", "interval_joint", "exact_switching", "unit_normalizer", "local_equals_global")
+    assert {after[claim] for claim in claims} == {"HOLDS"}
+    refuted = [claim for claim in claims if about["expected"][claim] == "REFUTED"]
+    assert all(after[claim] != about["expected"][claim] for claim in refuted)
