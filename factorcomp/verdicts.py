@@ -9,7 +9,7 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -230,7 +230,7 @@ class Diagnosis:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     """A temporary file beside `path`, with its ending, that takes its place at the end; removed if anything fails.
 
     What is not a regular file (a pipe, `/dev/stdout`) cannot be replaced and is written to directly.

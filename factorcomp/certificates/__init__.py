@@ -1,5 +1,11 @@
 """The trusted kernel: claims, exact decisions and certificates, with the Python standard library alone."""
 
+from factorcomp.certificates.certificate import certificate as certificate
+from factorcomp.certificates.certificate import fingerprint as fingerprint
+from factorcomp.certificates.certificate import read_certificate as read_certificate
+from factorcomp.certificates.certificate import write_certificate as write_certificate
+from factorcomp.certificates.checking import CheckResult as CheckResult
+from factorcomp.certificates.checking import check_certificate as check_certificate
 from factorcomp.certificates.claims import ClaimResult as ClaimResult
 from factorcomp.certificates.claims import Findings as Findings
 from factorcomp.certificates.claims import Measures as Measures

@@ -26,7 +26,7 @@ CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, "ter
 
 
 class Verdict(enum.StrEnum):
-    """`HOLDS` in the stated scope; `REFUTED` with a witness; `BOUNDED` by a stated number; `UNDECIDED`, with the reason."""
+    """`HOLDS` in the stated scope; `REFUTED` with a witness; `BOUNDED` by a number; `UNDECIDED`, with the reason."""
 
     HOLDS = "HOLDS"
     REFUTED = "REFUTED"

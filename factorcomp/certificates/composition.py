@@ -1,6 +1,6 @@
 """The claims about deviation and about the composition, one judge each (theory.md 1, 3, 4 and 10)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from factorcomp.certificates.claims import Verdict
@@ -14,7 +14,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
-from factorcomp.certificates.judgement import Judgement, after, at, listed, number
+from factorcomp.certificates.judgement import Judgement, after, at, listed
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Levels, Tree
 
@@ -27,7 +27,7 @@ def well_defined(tree: Tree) -> Judgement:
     if not broken:
         return Judgement(HOLDS, "no ratio is undefined and no prefix is dead", tree.zero)
     t, h, step = broken[0]
-    residual = total((tree.probability[t][h] for t, h, _ in broken), tree.zero)
+    residual = total((tree.probability(t, h) for t, h, _ in broken), tree.zero)
     token, openers = step.error or (None, ())
     bits = sum(1 << i for i in openers)
     why = f"{after(tree.tokens(t, h))} no token is left with a positive weight"
@@ -82,7 +82,8 @@ def exact_switching(tree: Tree) -> Judgement:
     gaps = {step: least(step.distances) for step in _steps(tree)}
     sites = ((t, h, positive(gaps[step])) for t, h, step in tree.prefixes())
     holds = "at every prefix the composition is one of its components"
-    return everywhere(tree, sites, largest(gaps.values(), tree.zero), holds, "the composition is none of its components")
+    fails = "the composition is none of its components"
+    return everywhere(tree, sites, largest(gaps.values(), tree.zero), holds, fails)
 
 
 def unit_normalizer(tree: Tree) -> Judgement:
@@ -125,13 +126,14 @@ def _constancy(tree: Tree) -> Iterator[tuple[int, int, bool | None]]:
     """Whether `B` varies among the children of each prefix in R^; `B` itself backwards from the leaves."""
     varies: list[list[bool | None]] = []
     below = [tree.one] * len(tree.reach[-1])
-    for steps, reach in zip(reversed(tree.steps), reversed(tree.reach[:-1])):
+    for steps, reach in zip(reversed(tree.steps), reversed(tree.reach[:-1]), strict=True):
         level, known = [], {}
         varies.append([False] * len(steps))
         for h, step in enumerate(steps):
             above = tree.one
             if reach[h]:
-                children = [(w, b) for w, b, y in zip(step.weights, tree.children(below, h), step.support) if y]
+                pairs = zip(step.weights, tree.children(below, h), strict=True)
+                children = [pair for pair, possible in zip(pairs, step.support, strict=True) if possible]
                 values = [b for _, b in children]
                 varies[-1][h] = _differ(values)
                 above = values[0] if varies[-1][h] is False else total((w * b for w, b in children), tree.zero)
@@ -156,9 +158,10 @@ def tv_local_global(tree: Tree) -> Value:
         return tree.zero
     paths: Levels = [[tree.one]]
     for steps in tree.steps:
-        factors = [p * step.normalizer if p and any(step.support) else tree.zero for p, step in zip(paths[-1], steps)]
+        pairs = zip(paths[-1], steps, strict=True)
+        factors = [tree.zero if step.broken or not path else path * step.normalizer for path, step in pairs]
         paths.append([factor for factor in factors for _ in range(tree.size)])
-    last = list(zip(tree.probability[-2], paths[-1][:: tree.size]))
+    last = list(zip(tree.composition[-2], paths[-1][:: tree.size], strict=True))
     mass = total((p * path for p, path in last), tree.zero)
     lighter = [(p, path) for p, path in last if surely_less(path, mass)]
     lost = total((p for p, _ in lighter), tree.zero)
@@ -167,29 +170,24 @@ def tv_local_global(tree: Tree) -> Value:
 
 def tv_to_switching(tree: Tree) -> Value:
     """The total variation between the composition and the switching model (section 4)."""
-    reached = {step for steps, reach in zip(tree.steps, tree.reach) for step, r in zip(steps, reach) if r}
-    if all(step.switching is step.composition for step in reached):
+    if all(step.switching is step.composition for step in tree.reached):
         return tree.zero
-    switching = tree.law(lambda step: step.switching)[-1]
-    return total((excess(p, s) for p, s in zip(tree.probability[-1], switching)), tree.zero)
+    switching = tree.law(lambda step: step.switching, tree.reach)[-1]
+    return total((excess(p, s) for p, s in zip(tree.composition[-1], switching, strict=True)), tree.zero)
 
 
 def terminates(tree: Tree) -> Judgement:
     """All mass has ended by the horizon, or the mass that has not bounds it (10)."""
     alive = [h for h, reached in enumerate(tree.reach[-1]) if reached and not tree.ended(tree.length, h)]
-    residual = total((tree.probability[-1][h] for h in alive), tree.zero)
+    residual = total((tree.composition[-1][h] for h in alive), tree.zero)
     if not alive:
         return Judgement(HOLDS, f"every path has ended after {tree.length} tokens", tree.zero)
-    ends = [tree.ended(tree.length, h) for h in range(len(tree.reach[-1]))]
-    first = None
+    first, ends = None, [r and tree.ended(tree.length, h) for h, r in enumerate(tree.reach[-1])]
     for t in reversed(range(tree.length)):
-        ends = [
-            tree.ended(t, h) or any(e and r for e, r in zip(tree.children(ends, h), tree.children(tree.reach[t + 1], h)))
-            for h in range(len(tree.steps[t]))
-        ]
-        first = next(((t, h) for h, end in enumerate(ends) if tree.reach[t][h] and not end), first)
+        ends = [r and (tree.ended(t, h) or any(tree.children(ends, h))) for h, r in enumerate(tree.reach[t])]
+        first = next(((t, h) for h, r in enumerate(tree.reach[t]) if r and not ends[h]), first)
     why = f"{float(residual):.6g} of the mass has not ended after {tree.length} tokens"
-    return Judgement(BOUNDED, why, residual, at(tree, *first) if first else None)
+    return Judgement(BOUNDED, why, residual, at(tree, *first, 0) if first else None)
 
 
 def _steps(tree: Tree) -> list[Step]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from operator import add
 
 DIGITS = 50
 NOTHING = Decimal(0)
@@ -79,7 +80,7 @@ def total(values: Iterable[Value], zero: Value) -> Value:
     terms = [value for value in values if value] or [zero]
     while len(terms) > 1:
         odd = terms[-1:] if len(terms) % 2 else []
-        terms = [left + right for left, right in zip(terms[::2], terms[1::2])] + odd
+        terms = [*map(add, terms[::2], terms[1::2]), *odd]
     return terms[0]
 
 

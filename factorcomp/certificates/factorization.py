@@ -1,17 +1,20 @@
 """The claims about masks, one judge each (theory.md 2)."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
+from operator import sub
 
 from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Verdict
 from factorcomp.certificates.enclosure import Value, excess, largest, least, positive, surely_less, total
 from factorcomp.certificates.judgement import Judgement, after, at, number
-from factorcomp.certificates.rows import Row, same
+from factorcomp.certificates.rows import Row, same, variation
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Tree
 
 BACKGROUND = "background"
+NEAR = 1e-9
 Masks = Mapping[str, tuple[int, ...]]
 Groups = dict[tuple[int, ...], dict[Row, int]]
 
@@ -45,7 +48,7 @@ def mask_agreement(tree: Tree, masks: Masks) -> Judgement:
         for i in (i for i, name in enumerate(tree.experts) if t not in masks.get(name, ())):
             if (step, i) not in gaps:
                 background, expert = step.rows[0], step.rows[i + 1]
-                gaps[step, i] = tree.zero if expert is background else step.variation(expert.probabilities, background)
+                gaps[step, i] = variation(expert, background, tree.zero)
             if tree.deviating[t][h] >> i & 1:
                 first = first or (t, h, i)
     residual = largest(gaps.values(), tree.zero)
@@ -75,22 +78,24 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
         owned = {position for mask in masks.values() for position in mask}
         block = [s for s in range(t) if (s in masks[owner] if owner else s not in owned)]
         groups = [_groups(tree, reach[m][t], t, m, block) for m in members]
+        own = [m for m in members[1:] if tree.experts[m - 1] == owner]
         pairs: list[tuple[Groups, Groups, int, int]] = [(groups[0], groups[0], 1, 0)]
         for m in members[1:]:
-            mine = tree.experts[m - 1] == owner
-            pairs.append((groups[m], groups[m if mine else 0], 2 if mine else 3, m))
-        failures = [(h, h, 0, m) for m in members[1:] if tree.experts[m - 1] == owner for h in _opened(groups[m], groups[0])]
+            pairs.append((groups[m], groups[m if m in own else 0], 2 if m in own else 3, m))
+        failures = [(h, h, 0, m) for m in own for h in _opened(groups[m], groups[0])]
         for left, right, condition, m in pairs:
             for key in left.keys() & right.keys():
                 first, unsure = _disagreement(left[key], right[key], left is right)
                 unknown = unknown or unsure
                 failures += [(*first, condition, m)] if first else []
                 if measured:
-                    residual = largest([residual, spread(tree, left[key], right[key])], tree.zero)
+                    residual = largest([residual, spread(left[key], right[key], tree.zero)], tree.zero)
         failure = failure or ((t, min(failures)) if failures else None)
     if failure is None:
-        why = "rows tilted by such weights cannot be told apart" if unknown else "the conditionals factorize over the masks"
-        return Judgement(Verdict.UNDECIDED if unknown else Verdict.HOLDS, why, residual)
+        if unknown:
+            why = "rows tilted by such weights cannot be told apart"
+            return Judgement(Verdict.UNDECIDED, why, residual if measured else None)
+        return Judgement(Verdict.HOLDS, "the conditionals factorize over the masks", residual)
     return _refuted(tree, *failure, residual if measured else None)
 
 
@@ -127,8 +132,8 @@ def _groups(tree: Tree, reach: list[bool], t: int, member: int, block: list[int]
 def _opened(mine: Groups, base: Groups) -> Iterable[int]:
     """The prefixes at which an expert admits a token that no background row of the group admits."""
     for key, rows in mine.items():
-        admitted = [any(column) for column in zip(*(row.support for row in base.get(key, {})))] or itertools.repeat(False)
-        yield from (h for row, h in rows.items() if any(y and not a for y, a in zip(row.support, admitted)))
+        admitted = {y for row in base.get(key, {}) for y, possible in enumerate(row.support) if possible}
+        yield from (h for row, h in rows.items() if any(r and y not in admitted for y, r in enumerate(row.support)))
 
 
 def _disagreement(left: dict[Row, int], right: dict[Row, int], one: bool) -> tuple[tuple[int, int] | None, bool]:
@@ -143,20 +148,30 @@ def _disagreement(left: dict[Row, int], right: dict[Row, int], one: bool) -> tup
     return None, unsure
 
 
-def spread(tree: Tree, left: Iterable[Row], right: Iterable[Row]) -> Value:
+def spread(left: Collection[Row], right: Collection[Row], zero: Value) -> Value:
     """The largest total variation between a row of `left` and one of `right`.
 
-    It is `max_A max_p max_q p(A) - q(A)`: over the sets of tokens A if they are fewer than the pairs of rows.
+    It is the largest `p(A) - q(A)` over both rows and all sets of tokens A. The pairs of rows, or the sets if these are
+    less work, are gone through in floating point, and exactly where they come near the largest.
     """
-    left, right = [row.probabilities for row in left], [row.probabilities for row in right]
-    if len(left) * len(right) <= 2**tree.size:
-        return largest((total(map(excess, p, q), tree.zero) for p in left for q in right), tree.zero)
-    best = [tree.zero]
-    for chosen in product((False, True), repeat=tree.size):
-        high = largest((total(itertools.compress(p, chosen), tree.zero) for p in left), tree.zero)
-        low = least([total(itertools.compress(q, chosen), tree.zero) for q in right])
-        best.append(excess(high, low))
-    return largest(best, tree.zero)
+    rough = {row: [float(p) for p in row.probabilities] for row in (*left, *right)}
+    size = len(next(iter(rough.values())))
+    if len(left) * len(right) <= 2**size * (len(left) + len(right)):
+        options = list(product(left, right))
+        guesses = [sum(map(abs, map(sub, rough[row], rough[other]))) / 2 for row, other in options]
+        exactly = [partial(variation, row, other, zero) for row, other in options]
+    else:
+        sets = list(product((False, True), repeat=size))
+        masses = [[[sum(itertools.compress(rough[row], a)) for row in rows] for rows in (left, right)] for a in sets]
+        guesses = [max(highs) - min(lows) for highs, lows in masses]
+        exactly = [partial(_widest, left, right, a, zero) for a in sets]
+    near = max(guesses) - NEAR
+    return largest((option() for option, guess in zip(exactly, guesses, strict=True) if guess >= near), zero)
+
+
+def _widest(left: Collection[Row], right: Collection[Row], chosen: Sequence[bool], zero: Value) -> Value:
+    high = largest((total(itertools.compress(row.probabilities, chosen), zero) for row in left), zero)
+    return excess(high, least([total(itertools.compress(row.probabilities, chosen), zero) for row in right]))
 
 
 def projective(tree: Tree, masks: Masks, name: str) -> Judgement:
@@ -167,9 +182,9 @@ def projective(tree: Tree, masks: Masks, name: str) -> Judgement:
         return Judgement(Verdict.UNDECIDED, f"the tilted {name} has no next token {after(tree.tokens(*lost))}")
     if not tree.exact and _settled(tree, masks, member):
         return Judgement(Verdict.HOLDS, f"the composition has {name}'s marginal on its mask", tree.zero)
-    marginals = [_marginal(tree, law[-1], positions) for law in (tree.probability, tree.component(member))]
-    gaps = [abs(p - q) for p, q in zip(*marginals)]
-    residual = total((excess(p, q) for p, q in zip(*marginals)), tree.zero)
+    marginals = [_marginal(tree, law[-1], positions) for law in (tree.composition, tree.component(member))]
+    gaps = [abs(p - q) for p, q in zip(*marginals, strict=True)]
+    residual = total((excess(p, q) for p, q in zip(*marginals, strict=True)), tree.zero)
     failing = positive(residual)
     if failing is None:
         return Judgement(Verdict.UNDECIDED, "the enclosure of the residual contains 0, which decides", residual)
@@ -185,8 +200,7 @@ def projective(tree: Tree, masks: Masks, name: str) -> Judgement:
 
 def _settled(tree: Tree, masks: Masks, member: int) -> bool:
     """Whether the marginals agree without numbers: P^ = P_i as every row agrees, or Theorem 2.2."""
-    reached = (step for steps, reach in zip(tree.steps, tree.reach) for step, r in zip(steps, reach) if r)
-    if all(step.follows is step.rows[member] for step in reached):
+    if all(step.composition is step.rows[member] for step in tree.reached):
         return True
     return factorized_conditionals(tree, masks, measured=False).verdict is Verdict.HOLDS
 
@@ -194,7 +208,7 @@ def _settled(tree: Tree, masks: Masks, member: int) -> bool:
 def _marginal(tree: Tree, leaves: Sequence[Value], positions: Sequence[int]) -> list[Value]:
     """The sums of a law over all positions but these, in index order."""
     cells: dict[tuple[int, ...], list[Value]] = {key: [] for key in product(range(tree.size), repeat=len(positions))}
-    for path, p in zip(product(range(tree.size), repeat=tree.length), leaves):
+    for path, p in zip(product(range(tree.size), repeat=tree.length), leaves, strict=True):
         if p:
             cells[tuple(path[s] for s in positions)].append(p)
     return [total(cell, tree.zero) for cell in cells.values()]

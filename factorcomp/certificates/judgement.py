@@ -45,4 +45,4 @@ def listed(names: Sequence[str]) -> str:
 def at(tree: Tree, t: int, h: int, bits: int | None = None) -> PrefixWitness:
     """A prefix as a witness, with the experts of `bits`, or those that deviate there."""
     experts = tree.names(tree.deviating[t][h] if bits is None else bits)
-    return PrefixWitness(tree.tokens(t, h), number(tree.probability[t][h]), experts)
+    return PrefixWitness(tree.tokens(t, h), number(tree.probability(t, h)), experts)

@@ -23,7 +23,7 @@ from factorcomp.certificates.claims import (
 from factorcomp.certificates.enclosure import Value, total
 from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
-from factorcomp.certificates.rows import nats
+from factorcomp.certificates.rows import largest_in_nats
 from factorcomp.certificates.tree import Levels, Progress, Tree, spans
 
 METHOD = "rational"
@@ -37,29 +37,32 @@ def decide(
     question: Question,
     progress: Progress | None = None,
     claims: Collection[str] | None = None,
+    residuals: bool = True,
 ) -> Findings:
     """Every claim of `question`, decided from the models' rows.
 
     **Arguments:** `claims`: derive only these (and `well_defined`), without the measures; names of claims, or
-    `projective:NAME`. `progress`: called with the prefixes read and all prefixes.
+    `projective:NAME`. `progress`: called with the prefixes read and all prefixes. `residuals`: false leaves out those
+    that take long and that no verdict needs.
 
     **Raises** `KernelError` for models or masks that do not fit together, or a horizon that is too short.
     """
     tree = Tree(background, experts, question, progress)
     results = [_result(tree, "well_defined", composition.well_defined(tree))]
     defined = results[0].verdict is Verdict.HOLDS
-    masks, judges = _judges(tree, defined, measured=claims is None)
+    masks, judges = _judges(tree, defined, residuals)
     for claim, mask, judge in judges:
         if claims is None or claim in claims or f"{claim}:{mask}" in claims:
             unknown = Judgement(Verdict.UNDECIDED, f"the composition is undefined: {results[0].why}")
             results.append(_result(tree, claim, judge() if defined else unknown, mask))
+    prefixes = sum(map(sum, tree.scope))
     if not defined:
-        return Findings(tuple(results), None, {}, {}, masks)
+        return Findings(tuple(results), None, {}, {}, masks, prefixes)
     deviating, active = (
         {name: tuple(spans([bits >> i & 1 for bits in level]) for level in sets) for i, name in enumerate(tree.experts)}
         for sets in (tree.deviating, tree.active)
     )
-    return Findings(tuple(results), measures(tree) if claims is None else None, deviating, active, masks)
+    return Findings(tuple(results), measures(tree) if claims is None else None, deviating, active, masks, prefixes)
 
 
 def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) -> ClaimResult:
@@ -67,7 +70,7 @@ def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) ->
     return ClaimResult(claim, said.verdict, METHOD, tree.length, said.why, residual, said.witness, mask)
 
 
-def _judges(tree: Tree, defined: bool, measured: bool) -> tuple[factorization.Masks | None, list[Named]]:
+def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.Masks | None, list[Named]]:
     """The masks, given or found, and the claims but `well_defined`, in the order of a report, each with its judge."""
     judges: list[Named] = [
         ("pointwise_joint", None, partial(composition.pointwise_joint, tree)),
@@ -86,14 +89,14 @@ def _judges(tree: Tree, defined: bool, measured: bool) -> tuple[factorization.Ma
     if masks is not None:
         owners = owners or [name for name in tree.experts if name in masks]
         agreement = partial(factorization.mask_agreement, tree, masks)
-        conditionals = partial(factorization.factorized_conditionals, tree, masks, measured)
+        conditionals = partial(factorization.factorized_conditionals, tree, masks, residuals)
         judges += [("mask_agreement", None, agreement), ("factorized_conditionals", None, conditionals)]
         judges += [("projective", name, partial(factorization.projective, tree, masks, name)) for name in owners]
     if clash:
         judges = [(claim, mask, judge if claim in COMPOSED else lambda: clash) for claim, mask, judge in judges]
     if tree.eos is not None:
         judges.append(("terminates", None, partial(composition.terminates, tree)))
-    return masks if defined and not clash or masks is tree.question.masks else None, judges
+    return masks if masks is tree.question.masks or (defined and not clash) else None, judges
 
 
 def measures(tree: Tree) -> Measures:
@@ -114,28 +117,28 @@ def measures(tree: Tree) -> Measures:
 
 def _expert_measures(tree: Tree, i: int) -> ExpertMeasures:
     active = [(t, h) for t, level in enumerate(tree.active) for h, bits in enumerate(level) if bits >> i & 1]
-    oscillations = {step.oscillations[i] for _, _, step in tree.prefixes()}
+    oscillations = {id(step): step.oscillations[i] for _, _, step in tree.prefixes()}.values()
     runs, most = [0], 0
     before = [0]
     for level in tree.deviating:
         now = [bits >> i & 1 for bits in level]
-        runs = [count + (flag and not was) for count, flag, was in zip(runs, now, before)]
+        runs = [count + (flag and not was) for count, flag, was in zip(runs, now, before, strict=True)]
         most = max([most, *runs])
         runs, before = ([item for item in items for _ in range(tree.size)] for items in (runs, now))
     return ExpertMeasures(
         deviating_prefixes=sum(bits >> i & 1 for level in tree.deviating for bits in level),
         active_prefixes=len(active),
         activity_probability=number(tree.meets(lambda t, h: tree.deviating[t][h] >> i & 1 == 1)),
-        expected_active_steps=number(total((tree.probability[t][h] for t, h in active), tree.zero)),
-        max_oscillation=max(map(nats, oscillations), default=0.0) * float(tree.question.weight(tree.experts[i])),
+        expected_active_steps=number(total((tree.composition[t][h] for t, h in active), tree.zero)),
+        max_oscillation=largest_in_nats(oscillations, tree.question.weight(tree.experts[i])),
         runs=most,
     )
 
 
 def _termination(tree: Tree) -> Termination:
-    composed = tree.probability
+    composed = tree.composition
     laws = [tree.component(m) for m in range(len(tree.experts) + 1)]
-    names = dict(zip(tree.experts, (number(_expected_length(tree, law)) for law in laws[1:])))
+    names = dict(zip(tree.experts, (number(_expected_length(tree, law)) for law in laws[1:]), strict=True))
     unended = total((p for h, p in enumerate(composed[-1]) if not tree.ended(tree.length, h)), tree.zero)
     background, composition_ = (number(_expected_length(tree, law)) for law in (laws[0], composed))
     return Termination(number(unended), background, composition_, names)

@@ -52,7 +52,7 @@ def check_ended_rows(model: Model, place: str) -> None:
         return
     end, nothing = model.vocabulary.index(model.eos), 0 if model.scale == "probs" else -math.inf
     for t, rows in enumerate(model.steps):
-        for h, (prefix, row) in enumerate(zip(product(range(len(model.vocabulary)), repeat=t), rows)):
+        for h, (prefix, row) in enumerate(zip(product(range(len(model.vocabulary)), repeat=t), rows, strict=True)):
             if end in prefix and any((entry == nothing) == (y == end) for y, entry in enumerate(row)):
                 raise KernelError(f"{place} {t}, row {h}: got a row after EOS that goes on, needed all mass on EOS")
 

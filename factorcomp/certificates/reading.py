@@ -1,4 +1,4 @@
-"""Model files, read exactly: a number means the decimal that is written, or the dyadic rational that the bytes encode."""
+"""Model files, read exactly: a number means the decimal written, or the dyadic rational that the bytes encode."""
 
 import hashlib
 import math
@@ -16,7 +16,7 @@ from factorcomp.certificates.models import Entry, Model, check_ended_rows, check
 
 TOLERANCE = 1e-6
 FORMAT = "factorcomp-model/1"
-_RATIO = re.compile(r"-?\d{1,4300}(/\d{1,4300})?", re.ASCII)
+_RATIO = re.compile(r"(-?\d{1,4300})(?:/(\d{1,4300}))?", re.ASCII)
 _TABULAR = {"format": str, "kind": str, "vocabulary": [str], "eos": (str, None), "steps": [[[(int, Decimal, str)]]]}
 _TENSOR = {"dtype": str, "shape": [int], "data_offsets": [int]}
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
@@ -33,6 +33,14 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise KernelError(f"{path}: got {error}, needed a file that can be read") from None
+
+
+def fraction(text: str, place: str) -> Fraction:
+    """The number written as `"p"` or `"p/q"`."""
+    match = _RATIO.fullmatch(text)
+    if not match or (match[2] and not match[2].strip("0")):
+        raise KernelError(f"{place}: got {brief(text)}, needed a number, or a string such as '1/3'")
+    return Fraction(int(match[1]), int(match[2] or 1))
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
@@ -69,13 +77,9 @@ def _json_row(row: list[int | Decimal | str], size: int, place: str) -> tuple[Fr
     """Integers and strings are exact, decimals may miss the sum 1 by `TOLERANCE`: their proportions count."""
     if len(row) != size:
         raise KernelError(f"{place}: got {len(row)} numbers, needed {size}, one for each token")
-    for y, entry in enumerate(row):
-        if type(entry) is str and not _RATIO.fullmatch(entry):
-            raise KernelError(f"{place}[{y}]: got {brief(entry)}, needed a number, or a string such as '1/3'")
-    try:
-        entries = tuple(Fraction(entry) for entry in row)
-    except ZeroDivisionError:
-        raise KernelError(f"{place}: got a denominator 0, needed a number") from None
+    entries = tuple(
+        fraction(entry, f"{place}[{y}]") if type(entry) is str else Fraction(entry) for y, entry in enumerate(row)
+    )
     _check_probabilities(entries, TOLERANCE if any(type(entry) is Decimal for entry in row) else 0.0, place)
     return entries
 
@@ -86,7 +90,7 @@ def _check_probabilities(row: tuple[Entry, ...], tolerance: float, place: str) -
             raise KernelError(f"{place}[{y}]: got {float(entry)}, needed a probability")
     mass = sum(row) if type(row[0]) is Fraction else math.fsum(row)
     if not abs(mass - 1) <= tolerance:
-        raise KernelError(f"{place}: got the sum {brief(float(mass))}, needed 1" + f" within {tolerance}" * bool(tolerance))
+        raise KernelError(f"{place}: got the sum {float(mass)}, needed 1" + f" within {tolerance}" * bool(tolerance))
 
 
 def _check_logs(row: tuple[float, ...], normalised: bool, place: str) -> None:
@@ -96,7 +100,7 @@ def _check_logs(row: tuple[float, ...], normalised: bool, place: str) -> None:
     if max(row) == -math.inf:
         raise KernelError(f"{place}: got -inf for every token, needed one that is possible")
     if normalised and not (max(row) < 1 and abs(math.fsum(map(math.exp, row)) - 1) <= TOLERANCE):
-        raise KernelError(f"{place}: got log-probabilities that do not sum to 1 within {TOLERANCE}, needed a distribution")
+        raise KernelError(f"{place}: got logs of no distribution, needed a sum of 1 within {TOLERANCE}")
 
 
 def _safetensors_model(data: bytes, path: str) -> Model:
@@ -150,7 +154,7 @@ def _check_cover(spans: list[list[int]], length: int, path: str) -> None:
     end = 0
     for start, stop in sorted(spans):
         if start != end:
-            raise KernelError(f"{path}: data_offsets: got bytes {start} to {stop} after {end}, needed no gap or overlap")
+            raise KernelError(f"{path}: data_offsets: got {start} after {end}, needed no gap and no overlap")
         end = stop
     if end != length:
         raise KernelError(f"{path}: got {length - end} bytes after the last tensor, needed none")

@@ -1,15 +1,16 @@
-"""Every prefix up to the horizon: what is reachable, who deviates where, and the laws, each computed once when asked."""
+"""Every prefix up to the horizon: what is reachable, who deviates where, and the laws, computed when asked."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, reduce
-from operator import or_
+from itertools import pairwise
+from operator import mul, or_
 
 from factorcomp.certificates.claims import Question, Spans, Tokens
 from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Enclosure, Value, total
 from factorcomp.certificates.models import Model, aligned
-from factorcomp.certificates.rows import LARGEST_POWER, Rows
+from factorcomp.certificates.rows import LARGEST_POWER, Row, Rows
 from factorcomp.certificates.step import Step
 
 Progress = Callable[[int, int], None]
@@ -20,7 +21,7 @@ class Tree:
     """The prefixes of length 0 to T-1 in vocabulary order: `steps[t][h]`, and what is said of them as `[t][h]` too.
 
     **Fields:** `experts`: their names. `exact`: whether all numbers are fractions. `reach`: R^ of Definition 1.1, up to
-    length T. `scope`: the prefixes in scope. `deviating`, `active`: for each prefix in scope the set of experts, as bits.
+    length T. `scope`: the prefixes in scope. `deviating`, `active`: the experts, as bits.
     """
 
     def __init__(
@@ -63,47 +64,62 @@ class Tree:
         for t, steps in enumerate(self.steps):
             yield from ((t, h, step) for h, step in enumerate(steps) if self.scope[t][h])
 
+    @cached_property
+    def reached(self) -> set[Step]:
+        """What happens at the prefixes in R^, each thing once."""
+        levels = zip(self.steps, self.reach[: self.length], strict=True)
+        return {step for level in levels for step, inside in zip(*level, strict=True) if inside}
+
     def reachable(self, support: Callable[[Step], Sequence[bool]]) -> list[list[bool]]:
         """Whether each prefix of length 0 to T is possible when `support` says which token may follow."""
         levels = [[True]]
         for steps in self.steps:
-            levels.append([r and y for r, step in zip(levels[-1], steps) for y in support(step)])
+            levels.append([r and y for r, step in zip(levels[-1], steps, strict=True) for y in support(step)])
         return levels
 
-    def law(self, row: Callable[[Step], Sequence[Value]]) -> Levels:
-        """The product of the kernels along each prefix of length 0 to T."""
+    def law(self, row: Callable[[Step], Row], domain: list[list[bool]] | None = None) -> Levels:
+        """The product of the kernels along each prefix of length 0 to T; 0 below the first one outside `domain`."""
         levels, nothing = [[self.one]], [self.zero] * self.size
-        for steps in self.steps:
-            levels.append([p * q if q else q for p, step in zip(levels[-1], steps) for q in (row(step) if p else nothing)])
+        for t, steps in enumerate(self.steps):
+            wanted = [bool(p) and (domain is None or domain[t][h]) for h, p in enumerate(levels[-1])]
+            rows = [row(step).probabilities if yes else nothing for yes, step in zip(wanted, steps, strict=True)]
+            levels.append([p * q if q else q for p, kernel in zip(levels[-1], rows, strict=True) for q in kernel])
         return levels
 
     @cached_property
-    def probability(self) -> Levels:
-        """`P^` of each prefix."""
+    def composition(self) -> Levels:
+        """The law of the composition, `P^`, at each prefix of length 0 to T."""
         return self.law(lambda step: step.composition)
+
+    def probability(self, t: int, h: int) -> Value:
+        """`P^` of one prefix, without that of all others."""
+        path = [h // self.size ** (t - s) for s in range(t + 1)]
+        if not self.reach[t][h]:
+            return self.zero
+        factors = (self.steps[s][path[s]].composition.probabilities[path[s + 1] % self.size] for s in range(t))
+        return reduce(mul, factors, self.one)
 
     def component(self, index: int) -> Levels:
         """The law of the background (0) or of an expert (from 1)."""
-        return self.law(lambda step: step.rows[index].probabilities)
+        return self.law(lambda step: step.rows[index])
 
     @cached_property
     def deviating(self) -> list[list[int]]:
         """The experts that deviate at each prefix in scope, as bits."""
-        return [
-            [step.deviating if inside else 0 for step, inside in zip(*level)] for level in zip(self.steps, self.scope)
-        ]
+        levels = zip(self.steps, self.scope, strict=True)
+        return [[step.deviating if inside else 0 for step, inside in zip(*level, strict=True)] for level in levels]
 
     @cached_property
     def active(self) -> list[list[int]]:
         """The experts that are active at each prefix in scope (Definition 3.3): begun, and able to deviate again."""
         begun, alive, above, below = [], [], [0], [0] * self.size**self.length
         for level in self.deviating:
-            begun.append([a | d for a, d in zip(above, level)])
+            begun.append([a | d for a, d in zip(above, level, strict=True)])
             above = [b for b in begun[-1] for _ in range(self.size)]
         for level in reversed(self.deviating):
             below = [reduce(or_, self.children(below, h), d) for h, d in enumerate(level)]
             alive.append(below)
-        return [[b & a for b, a in zip(*level)] for level in zip(begun, reversed(alive))]
+        return [[b & a for b, a in zip(*level, strict=True)] for level in zip(begun, reversed(alive), strict=True)]
 
     def children(self, level: Sequence, h: int) -> Sequence:
         """The entries of a level that belong to the extensions of the prefix with index `h`."""
@@ -114,9 +130,9 @@ class Tree:
         found, met = [], [False]
         for t in range(self.length):
             now = [self.scope[t][h] and bad(t, h) for h in range(len(met))]
-            found += [(t, h) for h, (before, hit) in enumerate(zip(met, now)) if hit and not before]
-            met = [before or hit for before, hit in zip(met, now) for _ in range(self.size)]
-        return total((self.probability[t][h] for t, h in found), self.zero) if found else self.zero
+            found += [(t, h) for h, (before, hit) in enumerate(zip(met, now, strict=True)) if hit and not before]
+            met = [before or hit for before, hit in zip(met, now, strict=True) for _ in range(self.size)]
+        return total((self.probability(t, h) for t, h in found), self.zero)
 
     def ended(self, t: int, h: int) -> bool:
         """Whether a reachable prefix has ended, with EOS."""
@@ -129,8 +145,8 @@ class Tree:
 
 def spans(flags: Sequence[int | bool]) -> Spans:
     """The true stretches of a level as half-open ranges of indices."""
-    edges = [h for h, (before, now) in enumerate(zip([0, *flags], [*flags, 0])) if bool(before) != bool(now)]
-    return tuple(zip(edges[::2], edges[1::2]))
+    edges = [h for h, (before, now) in enumerate(pairwise([0, *flags, 0])) if bool(before) != bool(now)]
+    return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _check_question(background: Model, experts: Mapping[str, Model], question: Question) -> None:
@@ -139,7 +155,7 @@ def _check_question(background: Model, experts: Mapping[str, Model], question: Q
         if not 0 <= question.length <= model.horizon:
             raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {question.length}")
     if question.threshold < 0 or any(weight <= 0 for weight in question.weights.values()):
-        raise KernelError("got a threshold below 0 or a weight that is not positive, needed a threshold and weights > 0")
+        raise KernelError("got a threshold below 0 or a weight that is not positive, needed >= 0 and > 0")
     if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
         raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")
     masks = question.masks if isinstance(question.masks, Mapping) else {}

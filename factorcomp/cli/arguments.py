@@ -13,8 +13,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from factorcomp.certificates.claims import CLAIMS
-
 Positions = tuple[int, ...] | slice
 Choice = TypeVar("Choice", bound=str)
 
@@ -200,6 +198,8 @@ class Arguments:
         """The claims that decide, each once."""
         if not given:
             return None
+        from factorcomp.certificates.claims import CLAIMS
+
         for name in given:
             claim, colon, mask = name.partition(":")
             if claim not in CLAIMS or (colon and claim != "projective"):
@@ -230,6 +230,8 @@ class Arguments:
             self.problem(f"{option} {place}: is a folder, needed the name of a file")
         elif not folder.is_dir():
             self.problem(f"{option} {place}: the folder {folder} does not exist; make it first")
+        elif place.exists() and not place.is_file() and option != "--json":
+            self.problem(f"{option} {place}: is no regular file, needed one that can be replaced as a whole")
         elif place.exists() and not os.access(place, os.W_OK):
             self.problem(f"{option} {place}: may not be written; choose another name, or allow it")
         elif (not place.exists() or place.is_file()) and not os.access(folder, os.W_OK | os.X_OK):

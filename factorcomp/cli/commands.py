@@ -14,11 +14,13 @@ from factorcomp.cli.arguments import Arguments
 from factorcomp.cli.shipped import Example, example, examples
 
 if TYPE_CHECKING:
+    from factorcomp.certificates.claims import NullTokens, Scope
     from factorcomp.models.function import FunctionModel
     from factorcomp.models.tabular import TabularModel
+    from factorcomp.verdicts import Report
 
-SCOPES = ("reachable", "all")
-NULL_TOKENS = ("cancel", "strict", "drop")
+SCOPES: "tuple[Scope, ...]" = ("reachable", "all")
+NULL_TOKENS: "tuple[NullTokens, ...]" = ("cancel", "strict", "drop")
 STATUS = {"HOLDS": 0, "REFUTED": 1}
 """The exit status of a verdict; 3 for every other."""
 
@@ -46,14 +48,25 @@ Background = Annotated[str | None, Parameter(help="the background model")]
 Experts = Annotated[str, Parameter(name="NAME=EXPERT", help="an expert model and its name; one or more")]
 Length = Annotated[
     str | None,
-    Parameter(help="horizon: sequences of N tokens [the tables' common horizon]", allow_leading_hyphen=True),
+    Parameter(
+        metavar="N", help="horizon: sequences of N tokens [the tables' common horizon]", allow_leading_hyphen=True
+    ),
 ]
-NullTokens = Annotated[
-    str | None, Parameter(help="what a token that the background excludes means: cancel, strict or drop [cancel]")
+Convention = Annotated[
+    str | None,
+    Parameter(
+        metavar="CONVENTION", help="what a token that the background excludes means: cancel, strict or drop [cancel]"
+    ),
 ]
 Weights = Annotated[
-    list[str] | None, Parameter(help="NAME=X: that expert's log-ratio is multiplied by X > 0; repeatable [1]")
+    list[str] | None,
+    Parameter(metavar="NAME=X", help="NAME=X: that expert's log-ratio is multiplied by X > 0; repeatable [1]"),
 ]
+
+
+def _set(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given: for the others the library's defaults stand."""
+    return {option: value for option, value in options.items() if value is not None}
 
 
 def _usage(command: str, rest: str = "[OPTIONS]") -> str:
@@ -66,29 +79,37 @@ def verify(
     /,
     *experts: Experts,
     example: Annotated[
-        str | None, Parameter(help="a shipped example, in place of models (`factorcomp examples`)")
+        str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
     ] = None,
     length: Length = None,
     masks: Annotated[
         list[str] | None,
-        Parameter(help="NAME=0,2,5 or NAME=0::3: the positions that expert owns, from 0; repeatable; or auto [none]"),
+        Parameter(
+            metavar="NAME=POSITIONS",
+            help="NAME=0,2,5 or NAME=0::3: the positions that expert owns, from 0; repeatable; or auto [none]",
+        ),
     ] = None,
     threshold: Annotated[
         str | None,
-        Parameter(help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True),
+        Parameter(
+            metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
+        ),
     ] = None,
-    scope: Annotated[str | None, Parameter(help="the prefixes: reachable or all [reachable]")] = None,
-    null_tokens: NullTokens = None,
+    scope: Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")] = None,
+    null_tokens: Convention = None,
     weights: Weights = None,
     exact: Annotated[bool, Parameter(help="decided by the rational kernel [off]")] = False,
     require: Annotated[
         list[str] | None,
-        Parameter(help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
+        Parameter(metavar="CLAIM", help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
     ] = None,
     json: Annotated[
-        str | None, Parameter(help="write the report as data, - is standard output", allow_leading_hyphen=True)
+        str | None,
+        Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
     ] = None,
-    certificate: Annotated[str | None, Parameter(help="write a certificate that `check` re-derives")] = None,
+    certificate: Annotated[
+        str | None, Parameter(metavar="FILE", help="write a certificate that `check` re-derives")
+    ] = None,
 ) -> int:
     """Are these models jointly factorizable?
 
@@ -103,7 +124,7 @@ def verify(
     else:
         named, place = {name: shipped.expert(name) for name in shipped.experts}, shipped.background
         arguments.names, options = shipped.experts, shipped.options
-    asked = {
+    given: dict[str, Any] = {
         "length": arguments.length(length),
         "masks": arguments.masks(masks),
         "threshold": arguments.threshold(threshold),
@@ -113,7 +134,7 @@ def verify(
         "require": arguments.required(require),
         "exact": exact or None,
     }
-    asked = dict(options) | {option: value for option, value in asked.items() if value is not None}
+    asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
     arguments.outputs(outputs, [place, *named.values()] if place is not None else [])
     if certificate is not None:
@@ -125,14 +146,32 @@ def verify(
     with output.progress("verifying") as progress:
         report = verify(base, models, progress=progress, **asked)
     if certificate is not None:
-        _certify(certificate, place, named, report)
+        _certify(certificate, report)
     if json is not None and json != "-":
-        report.write_json(json)
+        with output.writing(json):
+            report.write_json(json)
     if json == "-":
         output.emit(report.to_json_text())
     else:
         output.show(report)
     return STATUS.get(report.verdict, 3)
+
+
+def _certify(path: str, report: "Report") -> None:
+    """Write the certificate of a report on models that are files."""
+    from factorcomp.certificates import certificate, write_certificate
+
+    data = certificate(
+        report.findings,
+        report.question,
+        required=report.required,
+        vocabulary=report.vocabulary,
+        eos=report.eos,
+        background=(report.background.name, report.background.sha256),
+        experts={name: (model.name, model.sha256) for name, model in report.experts.items()},
+    )
+    with output.writing(path):
+        write_certificate(os.path.realpath(path), data)
 
 
 def _shipped(
@@ -196,7 +235,25 @@ def check(
 
     Exit status: 0 accepted, whatever the verdict it certifies, 1 rejected, 2 unreadable.
     """
-    raise NotImplementedError
+    from factorcomp.certificates import check_certificate
+    from factorcomp.report.words import printable
+
+    arguments = Arguments()
+    named = arguments.models(background, experts) if certificate is not None else {}
+    if certificate is None:
+        arguments.problem("no certificate: give CERTIFICATE, BACKGROUND and one NAME=EXPERT or more")
+    arguments.raise_problems()
+    assert certificate is not None
+    assert background is not None
+    with output.progress("checking") as progress:
+        result = check_certificate(certificate, background, named, progress=progress)
+    place = printable(certificate)
+    if result.accepted:
+        output.emit(f"ACCEPTED: {place} is true of these models; it certifies the verdict {result.verdict}.\n")
+        return 0
+    reasons = "".join(f"  {printable(reason)}\n" for reason in result.reasons)
+    output.emit(f"REJECTED: {place} is not true of these models, or was altered:\n{reasons}")
+    return 1
 
 
 @app.command(usage=_usage("compose", "--output FILE [OPTIONS]"))
@@ -204,9 +261,11 @@ def compose(
     background: Background = None,
     /,
     *experts: Experts,
-    output_file: Annotated[str | None, Parameter(name="--output", help="FILE.json or FILE.safetensors")] = None,
+    output_file: Annotated[
+        str | None, Parameter(name="--output", metavar="FILE", help="FILE.json or FILE.safetensors")
+    ] = None,
     length: Length = None,
-    null_tokens: NullTokens = None,
+    null_tokens: Convention = None,
     weights: Weights = None,
     sequence_level: Annotated[
         bool, Parameter(name="--global", help="the conditionals of the sequence-level composition [stepwise]")
@@ -215,7 +274,7 @@ def compose(
     """Write the composed model."""
     arguments = Arguments()
     named = arguments.models(background, experts)
-    asked = {
+    given: dict[str, Any] = {
         "length": arguments.length(length),
         "null_tokens": arguments.choice("--null-tokens", null_tokens, NULL_TOKENS),
         "weights": arguments.weights(weights),
@@ -231,9 +290,11 @@ def compose(
     from factorcomp.composition import compose
     from factorcomp.formats import save
 
-    asked = {option: value for option, value in asked.items() if value is not None}
-    composed = compose(base, models, sequence_level=sequence_level, **asked)
-    save(composed, output_file)
+    composed = compose(base, models, sequence_level=sequence_level, **_set(given))
+    with output.writing(output_file):
+        save(composed, output_file)
+    for note in dict.fromkeys(note for model in (base, *models.values(), composed) for note in model.source.notes):
+        output.say(f"note: {note}")
     kind = "sequence-level" if sequence_level else "stepwise"
     output.say(f"wrote {output_file}: the {kind} composition, {len(composed.steps)} steps")
     return 0
@@ -245,7 +306,7 @@ def doctor(
     /,
     *experts: Experts,
     length: Length = None,
-    null_tokens: NullTokens = None,
+    null_tokens: Convention = None,
 ) -> int:
     """Can these models be composed at all?
 

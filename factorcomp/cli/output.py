@@ -1,18 +1,20 @@
 """What leaves the command line: the answer on standard output, everything else on standard error."""
 
+import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from factorcomp.report.words import printable
+if TYPE_CHECKING:
+    from factorcomp.verdicts import Diagnosis, Report
 
 
 def prepare() -> None:
     """Let no character be too strange for a stream: what cannot be encoded is written as its escape."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -30,6 +32,15 @@ def emit(text: str) -> None:
         raise
 
 
+@contextmanager
+def writing(path: str) -> Generator[None]:
+    """What fails while `path` is written says so, with its name."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"cannot be written: {error.strerror or error}", path) from error
+
+
 def silence(stream: TextIO) -> None:
     """Send what a stream still holds nowhere, so that closing it cannot fail."""
     try:
@@ -42,8 +53,8 @@ def silence(stream: TextIO) -> None:
 
 
 def complain(problems: Iterable[str]) -> None:
-    """Write each problem on a line of standard error."""
-    for problem in problems:
+    """Write each problem once, on a line of standard error."""
+    for problem in dict.fromkeys(problems):
         say(f"error: {problem}")
 
 
@@ -51,13 +62,15 @@ def say(line: str) -> None:
     """Write a line on standard error, harmless whatever is in it."""
     if sys.stderr is None:
         return
+    from factorcomp.report.words import printable
+
     try:
         print(printable(line), file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
 
 
-def show(what: object) -> None:
+def show(what: "Report | Diagnosis") -> None:
     """Write a report or a diagnosis, with colours if standard output is a terminal that has them."""
     from rich.console import Console
 
@@ -67,7 +80,7 @@ def show(what: object) -> None:
 
 
 @contextmanager
-def progress(task: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress(task: str) -> Generator[Callable[[int, int], None] | None]:
     """A function of `done` and `total` that draws a bar on standard error; `None` where that is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None

@@ -1,0 +1,3 @@
+"""The composition operator: at one prefix, and as a model."""
+
+from factorcomp.composition.story import compose as compose

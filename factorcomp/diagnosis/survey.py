@@ -122,7 +122,7 @@ def _look(
         note(survey.opened[name], opened[name])
     note(survey.clashes, openers > 1)
     limit = {"cancel": 1, "strict": 0, "drop": len(rows)}[survey.null_tokens]
-    undefined = (openers > limit).any(axis=1)
+    undefined = np.any(openers > limit, axis=1)
     if survey.null_tokens == "cancel":
         alive |= openers == 1
     dead = ~alive.any(axis=1) & ~undefined

@@ -149,7 +149,7 @@ def _rounding(survey: Survey, name: str, sizes: Float[np.ndarray, " prefixes"], 
         Finding(
             "matters",
             f"rounding in {name}",
-            f"{len(tiny):,} rows differ from the background's by at most {largest:.1e} nats, the size of rounding",
+            f"{number_of('row', len(tiny))} within {largest:.1e} nats of the background's, the size of rounding",
             "at threshold 0 each of them is a deviation, and overlaps of such rows refute the joint claims",
             f"store these rows with the background's own digits, or use --threshold {float(suggested):g}",
         )

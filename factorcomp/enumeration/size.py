@@ -15,7 +15,8 @@ def require_room(vocab: int, length: int, experts: int) -> None:
 
     A sequence (and as many prefixes again) takes one float per model and per law, and about eight more.
     """
-    length = min(length, math.ceil(700 / math.log(vocab))) if vocab > 1 else length  # beyond 10^300 only slows the count
-    prefixes = count_prefixes(vocab, length)
-    needed = 8 * (vocab**length + prefixes) * (2 * experts + 8)
-    memory.require(needed, f"length {length}", f"the enumeration of {prefixes:.4g} prefixes over {vocab} tokens")
+    counted = min(length, math.ceil(690 / math.log(vocab))) if vocab > 1 else length  # 10^300 is enough to refuse
+    prefixes = count_prefixes(vocab, counted)
+    needed = 8 * (vocab**counted + prefixes) * (2 * experts + 8)
+    number = f"{prefixes:,}" if prefixes < 10**12 else f"{prefixes:.3g}" if counted == length else "more than 1e299"
+    memory.require(needed, f"length {length}", f"the enumeration of {number} prefixes over {vocab} tokens")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from factorcomp.certificates.claims import Question
 from factorcomp.enumeration.levels import Laws, Step
@@ -17,6 +17,8 @@ from factorcomp.enumeration.survey import (
     Vanishing,
 )
 from factorcomp.enumeration.tree import (
+    ExpertFlags,
+    PrefixFlags,
     ahead,
     digits,
     first_met,
@@ -28,7 +30,7 @@ from factorcomp.enumeration.tree import (
 )
 from factorcomp.models.rows import EPS
 
-Levels = Sequence[Bool[np.ndarray, " prefixes"]]
+Levels = Sequence[PrefixFlags]
 
 
 class Summary:
@@ -40,7 +42,7 @@ class Summary:
         self.vocab = vocab
         self.deviates = [step.deviates & step.in_scope for step in steps]
 
-    def first(self, flags: Levels, who: Sequence[Bool[np.ndarray, "experts prefixes"]] = ()) -> Sighting | None:
+    def first(self, flags: Levels, who: Sequence[ExpertFlags] = ()) -> Sighting | None:
         """The first prefix whose flag is up, with the experts that `who` marks there."""
         for length, level in enumerate(flags):
             if level.any():
@@ -54,7 +56,7 @@ class Summary:
         """The probability of the prefixes whose flag is up, added over all lengths."""
         return float(sum(law.probability[flag].sum() for law, flag in zip(self.laws, flags, strict=False)))
 
-    def meeting(self, flags: Levels, who: Sequence[Bool[np.ndarray, "experts prefixes"]] = ()) -> Meeting:
+    def meeting(self, flags: Levels, who: Sequence[ExpertFlags] = ()) -> Meeting:
         """The first prefix whose flag is up, and the probability that a path meets one."""
         return Meeting(self.first(flags, who), self.mass(first_met(flags, self.vocab)))
 
@@ -108,7 +110,7 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
     )
 
 
-def _active(summary: Summary) -> list[Bool[np.ndarray, "experts prefixes"]]:
+def _active(summary: Summary) -> list[ExpertFlags]:
     """Definition 3.3: a deviation at or before the prefix, and one at it or still to be reached within the scope."""
     began, alive = seen(summary.deviates, summary.vocab), ahead(summary.deviates, summary.vocab)
     scope = [step.in_scope for step in summary.steps]

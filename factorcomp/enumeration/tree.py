@@ -10,7 +10,10 @@ from jaxtyping import Bool, Float, Shaped
 
 from factorcomp.certificates.claims import Spans
 
-Flags = Bool[np.ndarray, "*groups prefixes"]
+# Lists of levels hold arrays of different lengths: "_" is a dimension that is not compared.
+Flags = Bool[np.ndarray, "..."]
+PrefixFlags = Bool[np.ndarray, "_"]
+ExpertFlags = Bool[np.ndarray, "experts _"]
 
 
 def to_children(values: Shaped[np.ndarray, "*groups prefixes"], vocab: int) -> Shaped[np.ndarray, "*groups longer"]:
@@ -34,13 +37,13 @@ def ahead(flags: Sequence[Flags], vocab: int) -> list[Flags]:
     return up[::-1]
 
 
-def first_met(flags: Sequence[Bool[np.ndarray, " prefixes"]], vocab: int) -> list[Bool[np.ndarray, " prefixes"]]:
+def first_met(flags: Sequence[PrefixFlags], vocab: int) -> list[PrefixFlags]:
     """The flags that are the first on their path."""
     met = seen(flags, vocab)
-    return flags[:1] + [flag & ~to_children(before, vocab) for flag, before in zip(flags[1:], met, strict=False)]
+    return [*flags[:1], *(flag & ~to_children(before, vocab) for flag, before in zip(flags[1:], met, strict=False))]
 
 
-def most_runs(flags: Sequence[Bool[np.ndarray, " prefixes"]], vocab: int) -> int:
+def most_runs(flags: Sequence[PrefixFlags], vocab: int) -> int:
     """The most separate runs of consecutive flags on a path (theory.md 3.6)."""
     most, runs, last = 0, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
     for level in flags:

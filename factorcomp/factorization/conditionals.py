@@ -22,7 +22,7 @@ from factorcomp.enumeration.tree import digits
 from factorcomp.factorization.diameter import largest_distance
 from factorcomp.models.rows import AbstractRows, PowerTooLargeError
 
-Indices = Int[np.ndarray, " prefixes"]
+Indices = Int[np.ndarray, "_"]  # cells, prefixes and members of cells: of different numbers
 CONDITIONS = ("c", "B", "I1", "I2")
 BACKGROUND = -1
 
@@ -73,9 +73,9 @@ def decide_conditionals(
             mine = owner.get(level.length)
             cells = level.cells(rest if mine is None else masks[mine])
             for comparison in _comparisons(level, cells, mine):
-                failure, tv, bound = comparison.decide()
+                failure, largest, bound = comparison.decide(largest)
                 failures += [failure] if failure else []
-                largest, at_least = max(largest, tv), at_least or bound
+                at_least = at_least or bound
             failures += [f for f in [_absolute_continuity(level, cells, mine)] if f]
     except PowerTooLargeError as error:
         return Conditionals(min(failures, default=None), largest, at_least=True, undecided=str(error))
@@ -89,7 +89,7 @@ class Level:
     length: int
     background: AbstractRows
     experts: tuple[AbstractRows, ...]
-    reach: tuple[Bool[np.ndarray, " prefixes"], ...]
+    reach: tuple[Bool[np.ndarray, "_"], ...]
 
     def cells(self, block: Sequence[int]) -> Indices:
         """The cell of every prefix by its tokens on `block`."""
@@ -118,8 +118,8 @@ class Comparison:
     rank: int
     expert: int
 
-    def decide(self) -> tuple[Failure | None, float, bool]:
-        """The first failing pair, the largest TV of a pair, and whether that is only a lower bound."""
+    def decide(self, found: float) -> tuple[Failure | None, float, bool]:
+        """The first failing pair, the largest TV of a pair (or `found`), and whether that is only a lower bound."""
         representative = _first_in_cell(self.cells, self.theirs)
         stranger = np.flatnonzero(
             exceeds(self.other, self.theirs, self.other, representative[self.cells[self.theirs]])
@@ -130,14 +130,14 @@ class Comparison:
         second = np.where(unlike, representative[self.cells[mine]], odd[self.cells[mine]])
         failing = second >= 0
         if not failing.any():
-            return None, 0.0, False
+            return None, found, False
         at = int(failing.argmax())
         pair = sorted((int(mine[at]), int(second[at]))) if self.rows is self.other else (mine[at], second[at])
         failure = Failure(self.level.length, int(pair[0]), int(pair[1]), self.rank, self.expert)
         bad = np.unique(self.cells[mine[failing]])
         ours, others = mine[np.isin(self.cells[mine], bad)], self.theirs[np.isin(self.cells[self.theirs], bad)]
-        tv, at_least = largest_distance(self.rows, ours, self.cells[ours], self.other, others, self.cells[others])
-        return failure, tv, at_least
+        cells, their_cells = self.cells[ours], self.cells[others]
+        return failure, *largest_distance(self.rows, ours, cells, self.other, others, their_cells, found)
 
 
 def _comparisons(level: Level, cells: Indices, owner: int | None) -> Iterator[Comparison]:

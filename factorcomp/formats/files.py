@@ -51,28 +51,29 @@ def load(name: str | os.PathLike[str]) -> TabularModel | FunctionModel:
     name = os.fspath(name)
     if name.startswith(SCHEME):
         return read_python(name)
+    _check_name(name)
     path = Path(name)
-    if path.is_dir():
-        raise InputError(f"{name}: a directory; this version does not read Hugging Face models. It reads {_kinds()}")
-    if path.suffix.lower() not in FORMATS:
-        what = NOT_YET.get(path.suffix.lower())
-        raise InputError(f"{name}: this version does not read {what or 'this kind of file'}. It reads {_kinds()}")
-    kind = FORMATS[path.suffix.lower()]
+    kind = FORMATS.get(path.suffix)
     try:
+        if path.is_dir():
+            raise InputError(
+                f"{name}: a directory; this version does not read Hugging Face models. It reads {_kinds()}"
+            )
+        if kind is None:
+            what = NOT_YET.get(path.suffix, "this kind of file")
+            raise InputError(f"{name}: this version does not read {what}. It reads {_kinds()}")
         if path.exists() and not path.is_file():
-            raise InputError(f"{name}: not a regular file; needed a file that can be read twice")
-        memory.require(path.stat().st_size * kind.memory_per_byte, name, "reading the table")
+            raise InputError(f"{name}: not a regular file; needed one, so that it can be read again")
+        memory.require(path.stat().st_size * kind.memory_per_byte, name, "reading this table")
         data = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{name}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
     return kind.read(data, Source(name, hashlib.sha256(data).hexdigest()))
 
 
-def save(model: TabularModel, path: str | os.PathLike[str]) -> None:
+def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> None:
     """Writes a tabular model to a file that ends in `.json` or `.safetensors`: all of it, or nothing.
 
     JSON keeps rational rows exactly, and floats to 16 digits; safetensors keeps floats exactly, and writes rational
@@ -81,9 +82,12 @@ def save(model: TabularModel, path: str | os.PathLike[str]) -> None:
     **Raises:** `InputError` for another ending, a folder that cannot be written, or a row that the format cannot hold.
     """
     name = os.fspath(path)
-    ending = Path(name).suffix.lower()
+    _check_name(name)
+    ending = Path(name).suffix
     if ending not in FORMATS:
-        raise InputError(f"{name}: this version does not write {NOT_YET.get(ending, 'this kind of file')}. It writes {_endings()}")
+        raise InputError(
+            f"{name}: this version does not write {NOT_YET.get(ending, 'this kind of file')}. It writes {_endings()}"
+        )
     if not isinstance(model, TabularModel):
         raise InputError(f"{name}: found a {type(model).__name__}; needed a table: model.tabulate(length) makes one")
     target = Path(os.path.realpath(name))
@@ -97,6 +101,11 @@ def save(model: TabularModel, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{name}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_name(name: str) -> None:
+    if "\0" in name:
+        raise InputError(f"{name!r}: the name contains a zero byte; needed a path")
 
 
 def _endings() -> str:

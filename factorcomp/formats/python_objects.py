@@ -1,4 +1,4 @@
-"""Models from Python: `python:module:attribute` names a model object, or a function from prefixes to log-probabilities."""
+"""Models from Python: `python:module:attribute` names a model, or a function from prefixes to log-probabilities."""
 
 import importlib
 import os
@@ -6,9 +6,10 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from factorcomp.models.errors import InputError
+from factorcomp.models.errors import InputError, Problems
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import Source, TabularModel
+from factorcomp.models.vocabulary import check_vocabulary
 
 SCHEME = "python:"
 HOW = """needed a TabularModel, a FunctionModel, or a function with a vocabulary:
@@ -46,4 +47,7 @@ def _as_model(found: Any, name: str) -> TabularModel | FunctionModel:
         lacks = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
         lacks += " without a vocabulary" if callable(found) and not isinstance(found, type) else ""
         raise InputError(f"{name}: found {lacks}; {HOW}")
-    return FunctionModel(found, vocabulary, getattr(found, "eos", None), Source(name))
+    problems, eos = Problems(name), getattr(found, "eos", None)
+    check_vocabulary(vocabulary, eos, problems)
+    problems.raise_any()
+    return FunctionModel(found, tuple(vocabulary), eos, Source(name))

@@ -4,6 +4,7 @@ Metadata: `vocabulary` (a JSON list), `eos` (or absent), `values`: `log_probs`, 
 """
 
 import json
+import re
 from typing import Any, get_args
 
 import numpy as np
@@ -21,6 +22,7 @@ from factorcomp.models.vocabulary import EndedPrefixes, check_vocabulary
 
 DTYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 """NumPy has no bfloat16: its bits are the upper half of a float32."""
+SCALES: dict[str, Scale] = {scale: scale for scale in get_args(Scale)}
 MEMORY_PER_BYTE = 3
 """The file, the tensors that the library cuts out of it, and the blocks in which they are checked."""
 MAX_AXES = 64
@@ -43,13 +45,14 @@ def read_safetensors(data: bytes, source: Source) -> TabularModel:
     ended = EndedPrefixes(vocab or 1, end)
     steps: list[FloatRows] = []
     notes: list[str] = []
-    for length, name in enumerate(_step_names(tensors, problems)):
+    for name in _step_names(tensors, problems):
+        length = int(name.removeprefix("step_"))
         values = _values(name, tensors[name], vocab, length, problems)
         if values is None or scale is None:
             continue
 
-        def report(row: int, token: int | None, message: str, name=name, length=length) -> None:
-            index = [row // vocab**place % vocab for place in reversed(range(length))]
+        def report(row: int, token: int | None, message: str, name=name, length=length, size=values.shape[1]) -> None:
+            index = [row // size**place % size for place in reversed(range(length))]
             problems.add(f"{name}{[*index, '…' if token is None else token]}".replace("'", ""), message)
 
         count, largest = check_rows(values, scale, end, ended(length), report)
@@ -60,7 +63,7 @@ def read_safetensors(data: bytes, source: Source) -> TabularModel:
 
 
 def _metadata(metadata: dict[str, str], problems: Problems) -> tuple[Any, str | None, Scale | None]:
-    vocabulary, eos, scale = None, metadata.get("eos"), metadata.get("values")
+    vocabulary, eos, values = None, metadata.get("eos"), metadata.get("values")
     if "vocabulary" not in metadata:
         problems.add("metadata", 'the key "vocabulary" is missing; needed the tokens, as a JSON list')
     else:
@@ -70,25 +73,27 @@ def _metadata(metadata: dict[str, str], problems: Problems) -> tuple[Any, str | 
             problems.add("", line.removeprefix(f"{problems.name}: "))
         if not inner.count:
             check_vocabulary(vocabulary, eos, problems)
-    if scale not in get_args(Scale):
-        found = "is missing" if scale is None else f"is {shown(scale)}"
+    if values not in SCALES:
+        found = "is missing" if values is None else f"is {shown(values)}"
         problems.add("metadata", f'the key "values" {found}; needed log_probs, logits or probs')
-        scale = None
-    return vocabulary, eos, scale
+    return vocabulary, eos, SCALES.get(values or "")
 
 
 def _step_names(tensors: dict[str, Any], problems: Problems) -> list[str]:
-    """The names that a table of as many steps as there are tensors has and that are there."""
-    names = [f"step_{length}" for length in range(len(tensors))]
-    missing = [name for name in names if name not in tensors]
+    """The tensors that are steps, in order: `step_0`, `step_1`, … without a gap."""
+    steps = [name for name in tensors if re.fullmatch("step_(0|[1-9][0-9]*)", name)]
+    names = [f"step_{length}" for length in range(len(steps))]
     for name in sorted(set(tensors) - set(names)):
         problems.add("", f"found the tensor {shown(name)}; needed only step_0, step_1, … without a gap")
-    if missing and any(name.startswith("step_") for name in set(tensors) - set(names)):
-        problems.add("", f"the tensor {missing[0]} is missing")
+    for name in names:
+        if name not in tensors:
+            problems.add("", f"the tensor {name} is missing")
     return [name for name in names if name in tensors]
 
 
-def _values(name: str, tensor: dict[str, Any], vocab: int | None, length: int, problems: Problems) -> Float[np.ndarray, "prefixes vocab"] | None:
+def _values(
+    name: str, tensor: dict[str, Any], vocab: int | None, length: int, problems: Problems
+) -> Float[np.ndarray, "prefixes vocab"] | None:
     shape, dtype = tensor["shape"], tensor["dtype"]
     if dtype not in DTYPES:
         problems.add(name, f"found numbers of type {dtype}; needed {', '.join(DTYPES)}")
@@ -96,12 +101,18 @@ def _values(name: str, tensor: dict[str, Any], vocab: int | None, length: int, p
         return None
     if shape != [vocab] * (length + 1):
         needed = str([vocab] * (length + 1)) if length < 8 else f"{length + 1} axes of {vocab}"
-        problems.add(name, f"found the shape {shape if len(shape) < 10 else f'with {len(shape)} axes'}; needed {needed}")
+        problems.add(
+            name, f"found the shape {shape if len(shape) < 10 else f'with {len(shape)} axes'}; needed {needed}"
+        )
         return None
     if dtype not in DTYPES:
         return None
     values = np.frombuffer(tensor["data"], dtype=np.dtype(DTYPES[dtype]).newbyteorder("<")).reshape(-1, vocab)
-    return (values.astype(np.uint32) << 16).view(np.float32) if dtype == "BF16" else values.astype(DTYPES[dtype], copy=False)
+    return (
+        (values.astype(np.uint32) << 16).view(np.float32)
+        if dtype == "BF16"
+        else values.astype(DTYPES[dtype], copy=False)
+    )
 
 
 def write_safetensors(model: TabularModel, name: str) -> bytes:
@@ -111,7 +122,9 @@ def write_safetensors(model: TabularModel, name: str) -> bytes:
     """
     vocab = len(model.vocabulary)
     if model.horizon > MAX_AXES:
-        raise InputError(f"{name}: {model.horizon} steps need a tensor with as many axes, and NumPy has {MAX_AXES}; use .json")
+        raise InputError(
+            f"{name}: {model.horizon} steps need a tensor with as many axes, and NumPy has {MAX_AXES}; use .json"
+        )
     scales = {rows.scale if isinstance(rows, FloatRows) else None for rows in model.steps}
     kept = scales.pop() if len(scales) == 1 else None
     tensors = {}

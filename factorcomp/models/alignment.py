@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from factorcomp.models.errors import InputError, shown
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
 
 Model = TabularModel | FunctionModel
-AnyModel = TypeVar("AnyModel", TabularModel, FunctionModel)
 
 
 def aligned(background: Model, experts: Mapping[str, Model]) -> tuple[Model, dict[str, Model]]:
@@ -31,8 +29,9 @@ def aligned(background: Model, experts: Mapping[str, Model]) -> tuple[Model, dic
 
 def _differences(background: Model, expert: Model) -> list[str]:
     base, own = background.source.name, expert.source.name
-    more = [token for token in expert.vocabulary if token not in set(background.vocabulary)]
-    less = [token for token in background.vocabulary if token not in set(expert.vocabulary)]
+    needed, found = dict.fromkeys(background.vocabulary), dict.fromkeys(expert.vocabulary)
+    more = [token for token in found if token not in needed]
+    less = [token for token in needed if token not in found]
     lines = []
     if more:
         lines.append(f"{own}: vocabulary: found the token {shown(more[0])}, which {base} lacks; needed the same tokens")
@@ -43,7 +42,7 @@ def _differences(background: Model, expert: Model) -> list[str]:
     return lines
 
 
-def _reordered(expert: AnyModel, background: Model) -> AnyModel:
+def _reordered(expert: Model, background: Model) -> Model:
     if expert.vocabulary == background.vocabulary:
         return expert
     note = f"{expert.source.name}: tokens put into the order of {background.source.name}"

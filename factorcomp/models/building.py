@@ -30,19 +30,21 @@ def exact_steps(steps: Any, vocabulary: Any, eos: Any, name: str) -> tuple[tuple
     return rows, notes
 
 
-def float_steps(steps: Any, vocabulary: Any, eos: Any, name: str, scale: Scale) -> tuple[tuple[AbstractRows, ...], Notes]:
+def float_steps(
+    steps: Any, vocabulary: Any, eos: Any, name: str, scale: Scale
+) -> tuple[tuple[AbstractRows, ...], Notes]:
     """Rows of floats, as given, of arrays of shape `[prefixes, vocab]` or `(V,)*t + (V,)`, or of nested lists.
 
     **Raises:** `InputError`, with every problem.
     """
-    problems, vocab, end = _vocabulary(vocabulary, eos, name)
+    problems, _, end = _vocabulary(vocabulary, eos, name)
     problems.raise_any()
+    vocab = len(vocabulary)
     ended = EndedPrefixes(vocab, end)
     tables, notes = [], []
     for length, given in enumerate(steps):
         place = f"steps[{length}]"
-        values = np.asarray(given)
-        values = values if values.dtype.kind == "f" and values.dtype.itemsize <= 8 else _as_float64(values, place, problems)
+        values = _floats(given, place, problems)
         count = prefix_count(vocab, length)
         if values is None:
             continue
@@ -68,12 +70,18 @@ def _vocabulary(vocabulary: Any, eos: Any, name: str) -> tuple[Problems, int | N
     return problems, vocab, vocabulary.index(eos) if vocab and eos in vocabulary else None
 
 
-def _as_float64(values: np.ndarray, place: str, problems: Problems) -> np.ndarray | None:
+def _floats(given: Any, place: str, problems: Problems) -> np.ndarray | None:
+    """The array that is given, or float64 for lists and integers; a type that float64 does not hold is a problem."""
     try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        problems.add(place, f"found an array of {values.dtype}; needed numbers")
-        return None
+        values = np.asarray(given)
+        if values.dtype in (np.float64, np.float32, np.float16):
+            return values
+        if values.dtype.kind in "iuO":
+            return values.astype(np.float64)
+        problems.add(place, f"found an array of {values.dtype}; needed float64, float32 or float16")
+    except (TypeError, ValueError, OverflowError):
+        problems.add(place, "found rows that are no array of numbers; needed as many numbers in each row as tokens")
+    return None
 
 
 def is_float_array(rows: Any) -> bool:
@@ -87,7 +95,7 @@ def _written(rows: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """A number as JSON writes it, floats with all the digits of the dyadic fraction; anything else for the reader to refuse.
+    """A number as JSON writes it, floats with all the digits of the dyadic fraction; what is none comes out as refused.
 
     >>> _number(1), _number(Fraction(1, 3)), _number(0.1)[:25]
     (b'1', '1/3', b'0.10000000000000000555111')
@@ -100,7 +108,9 @@ def _number(value: Any) -> Any:
         if isinstance(value, Rational):
             return f"{value.numerator}/{value.denominator}"
         if isinstance(value, Real):
-            return {"inf": b"Infinity", "-inf": b"-Infinity", "nan": b"NaN"}.get(str(float(value))) or str(Decimal(float(value))).encode()
+            return {"inf": b"Infinity", "-inf": b"-Infinity", "nan": b"NaN"}.get(str(float(value))) or str(
+                Decimal(float(value))
+            ).encode()
     except ValueError:  # more digits than Python writes
         pass
     return object()

@@ -1,5 +1,6 @@
 """The one exception for input that cannot be used, and the list of problems that it reports."""
 
+import json
 from collections.abc import Iterable
 
 
@@ -59,7 +60,8 @@ def shown(value: object) -> str:
         case bytes():
             return shortened(value.decode())
         case str():
-            return '"' + shortened(value.encode("unicode_escape").decode()) + '"'
+            text = json.dumps(value, ensure_ascii=False)[1:-1].encode(errors="backslashreplace").decode()
+            return f'"{shortened(text)}"'
     return f"a {type(value).__name__}"
 
 

@@ -27,20 +27,19 @@ def check_rows(
     eos: int | None,
     ended: Bool[np.ndarray, " prefixes"],
     report: Report,
-    epsilon: float | None = None,
 ) -> tuple[int, float]:
     """How many rows sum to 1 within 1e-6 but not within rounding (`notes.rounding`), and the largest difference.
 
-    **Arguments:** `eos`, `ended`: the index of EOS, and the rows whose prefix has ended. `epsilon`: of the type that the
-    numbers were computed in, if not that of `values`.
+    **Arguments:** `eos`, `ended`: the index of EOS, and the rows whose prefix has ended. `report`: told of problems.
     """
-    epsilon = float(np.finfo(values.dtype).eps) if epsilon is None else epsilon
-    vocab = values.shape[1]
+    vocab, epsilon = values.shape[1], float(np.finfo(values.dtype).eps)
     count, largest = 0, 0.0
     for start in range(0, len(values), max(1, BLOCK // vocab)):
         block = values[start : start + max(1, BLOCK // vocab)].astype(np.float64)
         here = ended[start : start + len(block)]
-        off = _check_block(block, scale, eos, here, lambda row, token, message, at=start: report(at + row, token, message))
+        off = _check_block(
+            block, scale, eos, here, lambda row, token, message, at=start: report(at + row, token, message)
+        )
         noted = (off <= TOLERANCE) & (off > rounding(vocab, epsilon))
         count += int(noted.sum())
         largest = max(largest, float(off.max(initial=0.0, where=noted)))
@@ -48,7 +47,11 @@ def check_rows(
 
 
 def _check_block(
-    block: Float[np.ndarray, "rows vocab"], scale: Scale, eos: int | None, ended: Bool[np.ndarray, " rows"], report: Report
+    block: Float[np.ndarray, "rows vocab"],
+    scale: Scale,
+    eos: int | None,
+    ended: Bool[np.ndarray, " rows"],
+    report: Report,
 ) -> Float[np.ndarray, " rows"]:
     """Reports the problems of some rows, row by row; returns how far from 1 they sum (0 for logits)."""
     nothing = 0.0 if scale == "probs" else -np.inf

@@ -21,7 +21,7 @@ BATCH = 4096
 
 @dataclass(frozen=True)
 class FunctionModel:
-    """An autoregressive model by its function: prefixes `[batch, length]`, as indices of tokens, to `log p(· | prefix)`.
+    """A model by its function: from prefixes `[batch, length]`, as indices of tokens, to `log p(· | prefix)`.
 
     Rows must sum to 1 within 1e-6 in probabilities. Prefixes that contain EOS are never asked for.
 
@@ -48,7 +48,8 @@ class FunctionModel:
         """The same model with its tokens in the order of `vocabulary`, which must hold the same tokens."""
         if tuple(vocabulary) == self.vocabulary:
             return self
-        own = jnp.asarray([self.vocabulary.index(token) for token in vocabulary])
+        places = {token: place for place, token in enumerate(self.vocabulary)}
+        own = jnp.asarray([places[token] for token in vocabulary])
 
         def log_probs(prefixes: Int[Array, "batch length"]) -> Float[Array, "batch vocab"]:
             return jnp.asarray(self.log_probs(own[prefixes]))[:, own]
@@ -69,20 +70,26 @@ class FunctionModel:
         memory.require(table_size(vocab, length), name, f"a table of {length} steps for {vocab} tokens")
         going_on = np.array([token for token, text in enumerate(self.vocabulary) if text != self.eos], dtype=np.int64)
         total, done = sum(len(going_on) ** t for t in range(length)), 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            if progress is not None:
+                progress(done, total)
+
         prefixes = np.zeros(1, dtype=np.int64)
         steps: list[FloatRows] = []
         notes: list[str] = []
         for t in range(length):
-            values, noted = self._step(prefixes, t, lambda n: progress(done + n, total) if progress is not None else None)
+            values, noted = self._step(prefixes, t, advance)
             steps.append(FloatRows(values, "log_probs"))
             notes += noted
-            done += len(prefixes)
             prefixes = (prefixes[:, None] * vocab + going_on).reshape(-1)
         source = replace(self.source, notes=(*self.source.notes, *notes))
         return TabularModel(self.vocabulary, tuple(steps), self.eos, source)
 
     def _step(
-        self, prefixes: Int[np.ndarray, " alive"], length: int, progress: Callable[[int], None]
+        self, prefixes: Int[np.ndarray, " alive"], length: int, advance: Callable[[int], None]
     ) -> tuple[Float[np.ndarray, "prefixes vocab"], tuple[str, ...]]:
         """The rows after all prefixes of a length, of which `prefixes` have not ended, and the notes on them."""
         vocab, problems = len(self.vocabulary), Problems(self.source.name)
@@ -102,7 +109,7 @@ class FunctionModel:
             found, off = check_rows(rows, "log_probs", None, np.zeros(len(rows), dtype=bool), report)
             count, largest = count + found, max(largest, off)
             values[batch] = rows
-            progress(start + len(batch))
+            advance(len(batch))
         problems.raise_any()
         return values, renormalised(self.source.name, length, count, largest)
 
@@ -128,3 +135,10 @@ def table_size(vocab: int, length: int) -> int:
         return 10**300
     numbers = length if vocab == 1 else (vocab ** (length + 1) - vocab) // (vocab - 1)
     return 8 * numbers + 1000 * length
+
+
+def as_table(
+    model: TabularModel | FunctionModel, length: int, progress: Callable[[int, int], None] | None = None
+) -> TabularModel:
+    """The model as a table of `length` steps."""
+    return model.truncated(length) if isinstance(model, TabularModel) else model.tabulate(length, progress)

@@ -32,7 +32,7 @@ def size(count: int) -> str:
     """Bytes for a reader.
 
     >>> size(999), size(1_500_000), size(8 * 50**12)
-    ('999 bytes', '1.5 MB', '2e+12 GB')
+    ('999 bytes', '1.5 MB', '1.95e+12 GB')
     """
     for unit, name in ((10**9, "GB"), (10**6, "MB")):
         if count >= unit:

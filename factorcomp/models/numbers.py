@@ -71,16 +71,14 @@ def _decimal(text: str) -> tuple[int, int, bool]:
 
 def _ratio(text: str) -> tuple[int, int, bool]:
     above, slash, below = text.partition("/")
-    if not (text.isascii() and above.isdigit() and (below.isdigit() or not slash)):
-        negative = text.startswith("-") and text[1:].replace("/", "", 1).isdigit()
-        raise NumberError(
-            "needed a probability, which is not negative"
-            if negative
-            else 'needed a string such as "1/3" or "1"; decimals are numbers, written without quotes'
-        )
-    if len(text) > MAX_DIGITS:
+    digits = above.removeprefix("-")
+    if not (text.isascii() and digits.isdigit() and (below.isdigit() or not slash)):
+        raise NumberError('needed a string such as "1/3" or "1"; decimals are numbers, written without quotes')
+    if len(digits) > MAX_DIGITS or len(below) > MAX_DIGITS:
         raise NumberError(f"needed a number of at most {MAX_DIGITS} digits")
-    denominator = int(below or 1)
+    numerator, denominator = int(above), int(below or 1)
+    if numerator < 0:
+        raise NumberError("needed a probability, which is not negative")
     if denominator == 0:
         raise NumberError("needed a denominator other than 0")
-    return int(above), denominator, False
+    return numerator, denominator, False

@@ -2,11 +2,10 @@
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Shaped
 
 from factorcomp.models.errors import Problems, shown
 from factorcomp.models.notes import renormalised
@@ -21,9 +20,9 @@ def rational_steps(
 ) -> tuple[tuple[RationalRows, ...], tuple[str, ...]]:
     """The rows of `steps[t][prefix][token]`, and the notes: which rows were renormalised, and by how much.
 
-    **Arguments:** `vocab`: the size of the vocabulary, `None` where that is not known because it is wrong itself. `eos`:
-    the index of EOS. `problems`: collects what is wrong; what is returned is then of no use. `rounding`: corrections up
-    to this are the rounding of the numbers given, and not noted.
+    **Arguments:** `vocab`: the size of the vocabulary, `None` where it is wrong itself. `eos`: the index of EOS.
+    `problems`: collects what is wrong; what is returned is then of no use. `rounding`: corrections up to this are the
+    rounding of the numbers given, and not noted.
     """
     if type(steps) is not list:
         problems.add("steps", f"found {shown(steps)}; needed a list with the rows of each step")
@@ -38,52 +37,59 @@ def rational_steps(
             problems.add(place, f"found {shown(rows)}; needed a list of rows")
             continue
         complete = _check_count(place, len(rows), vocab, length, problems)
-        read = _read(rows, vocab, reader)
-        no_eos_row = np.zeros(len(rows), dtype=bool)
+        read = _Step(rows, vocab, reader, rounding)
+        goes_on = np.zeros(len(rows), dtype=bool)
         if complete and eos is not None:
-            no_eos_row = ended(length) & read.right & (read.numerators[:, eos] != read.denominators[:, eos]).astype(bool)
-        for index in np.flatnonzero(~read.right | no_eos_row):
+            certain = (read.numerators[:, eos] == read.denominators[:, eos]).astype(bool)
+            goes_on = ended(length) & read.right & ~certain
+        for index in np.flatnonzero(~read.right | goes_on).tolist():
             for within, message in reader.describe(rows[index], vocab):
                 problems.add(f"{place}[{index}]{within}", message)
-            if no_eos_row[index]:
+            if goes_on[index]:
                 problems.add(f"{place}[{index}]", NOT_THE_EOS_ROW)
         tables.append(RationalRows(read.numerators, read.denominators))
-        noted = [off for off in read.corrections if off > rounding]
-        notes += renormalised(problems.name, length, sum(read.corrections[off] for off in noted), max(noted, default=0))
+        notes += renormalised(problems.name, length, read.renormalised, read.largest)
     return tuple(tables), tuple(notes)
 
 
-@dataclass(frozen=True)
-class _Read:
-    """The rows of one step; `right`: which of them are rows at all; `corrections`: how many were how far from 1."""
+class _Step:
+    """The rows of one step, read: those that fit into 64 bits all at once, the others one by one.
 
-    numerators: Shaped[np.ndarray, "prefixes vocab"]
-    denominators: Shaped[np.ndarray, "prefixes vocab"]
-    right: Bool[np.ndarray, " prefixes"]
-    corrections: Counter[Fraction]
+    **Fields:** `right`: which of them are rows at all. `renormalised`: how many summed to 1 only within 1e-6 (and more
+    than `rounding`), `largest`: and how far from 1.
+    """
 
+    def __init__(self, rows: list, vocab: int | None, reader: RowReader, rounding: Fraction):
+        shape = (len(rows), vocab or 1)
+        self.numerators = np.zeros(shape, dtype=np.int64)
+        self.denominators = np.ones(shape, dtype=np.int64)
+        self.right = np.zeros(len(rows), dtype=bool)
+        self.renormalised, self.largest, self._rounding = 0, Fraction(0), rounding
+        if vocab is not None and set(map(type, rows)) == {list} and set(map(len, rows)) == {vocab}:
+            self._settle(rows, vocab, reader)
+        for index in np.flatnonzero(~self.right).tolist():
+            row = reader.row(rows[index], vocab)
+            self.right[index] = row is not None
+            if row is not None and vocab is not None:
+                self.numerators = _put(self.numerators, index, row.numerators)
+                self.denominators = _put(self.denominators, index, row.denominators)
+                self._count(row.correction, 1)
 
-def _read(rows: list, vocab: int | None, reader: RowReader) -> _Read:
-    width = vocab or 1
-    numerators, denominators = np.zeros((len(rows), width), dtype=np.int64), np.ones((len(rows), width), dtype=np.int64)
-    right, corrections = np.zeros(len(rows), dtype=bool), Counter[Fraction]()
-    if vocab is not None and set(map(type, rows)) == {list} and set(map(len, rows)) == {vocab}:
+    def _settle(self, rows: list, vocab: int, reader: RowReader) -> None:
+        cells = map(reader.numbers.__getitem__, itertools.chain.from_iterable(rows))
         try:
-            cells = map(reader.numbers.__getitem__, itertools.chain.from_iterable(rows))
             codes = np.fromiter(cells, dtype=np.int64, count=len(rows) * vocab).reshape(-1, vocab)
-        except (NumberError, TypeError):  # described below, row by row
-            pass
-        else:
-            numerators, denominators, right, off = settle(codes, reader.numbers)
-            for (above, below), count in zip(*np.unique(off[right & (off[:, 0] > 0)], axis=0, return_counts=True), strict=True):
-                corrections[Fraction(int(above), int(below))] += int(count)
-    for index in np.flatnonzero(~right):
-        row = reader.row(rows[index], vocab)
-        if row is not None and vocab is not None:
-            numerators, denominators = _put(numerators, index, row.numerators), _put(denominators, index, row.denominators)
-            right[index] = True
-            corrections[row.correction] += 1
-    return _Read(numerators, denominators, right, corrections)
+        except (NumberError, TypeError):  # some cell is no number: the rows are told apart one by one
+            return
+        self.numerators, self.denominators, self.right, off = settle(codes, reader.numbers)
+        pairs = off[self.right & (off[:, 0] > 0)]
+        for (above, below), times in Counter(zip(*pairs.T.tolist(), strict=True)).items():
+            self._count(Fraction(above, below), times)
+
+    def _count(self, correction: Fraction, times: int) -> None:
+        if correction > self._rounding:
+            self.renormalised += times
+            self.largest = max(self.largest, correction)
 
 
 def _check_count(place: str, found: int, vocab: int | None, length: int, problems: Problems) -> bool:
@@ -96,7 +102,9 @@ def _check_count(place: str, found: int, vocab: int | None, length: int, problem
     return found == needed
 
 
-def _put(array: Shaped[np.ndarray, "prefixes vocab"], index: int, row: tuple[int, ...]) -> Shaped[np.ndarray, "prefixes vocab"]:
+def _put(
+    array: Shaped[np.ndarray, "prefixes vocab"], index: int, row: tuple[int, ...]
+) -> Shaped[np.ndarray, "prefixes vocab"]:
     """The array with a row in it: of Python integers, once one does not fit into 64 bits."""
     try:
         array[index] = row

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -72,7 +72,7 @@ class AbstractRows(abc.ABC):
         """
 
     @abc.abstractmethod
-    def take(self, prefixes: Indices, tokens: Sequence[int]) -> Self:
+    def take(self, prefixes: Indices, tokens: Sequence[int]) -> "AbstractRows":
         """The rows `prefixes`, with the columns `tokens`, in these orders."""
 
 
@@ -89,7 +89,11 @@ def _normalised(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, 
     with np.errstate(divide="ignore", invalid="ignore"):
         top = logs.max(axis=1, keepdims=True)
         top = np.where(np.isfinite(top), top, 0.0)
-        return logs - top - np.where(np.isinf(logs).all(1, keepdims=True), 0.0, np.log(np.exp(logs - top).sum(1, keepdims=True)))
+        return (
+            logs
+            - top
+            - np.where(np.isinf(logs).all(1, keepdims=True), 0.0, np.log(np.exp(logs - top).sum(1, keepdims=True)))
+        )
 
 
 class RationalRows(AbstractRows):
@@ -98,7 +102,9 @@ class RationalRows(AbstractRows):
     Equal distributions have equal numbers, so that `identical` decides equality.
     """
 
-    def __init__(self, numerators: Shaped[np.ndarray, "prefixes vocab"], denominators: Shaped[np.ndarray, "prefixes vocab"]):
+    def __init__(
+        self, numerators: Shaped[np.ndarray, "prefixes vocab"], denominators: Shaped[np.ndarray, "prefixes vocab"]
+    ):
         """Integers, int64 where they fit and Python integers (dtype object) where not."""
         self.numerators = numerators
         self.denominators = denominators
@@ -185,7 +191,9 @@ class FloatRows(AbstractRows):
         return FloatRows(self.values[prefixes][:, tokens], self.scale)
 
 
-def _differ_by_a_constant(a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
+def _differ_by_a_constant(
+    a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]
+) -> Bool[np.ndarray, " pairs"]:
     """Whether `a - b` is exactly constant on a common support, by the error-free transformation TwoSum (Knuth).
 
     `a - b = d + e` with `d` the rounded difference and `e` its error, both floats: the pair is unique, so the exact

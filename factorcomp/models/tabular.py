@@ -59,7 +59,7 @@ class TabularModel:
     def from_log_probs(
         cls, steps: Sequence[Any], vocabulary: Sequence[str], eos: str | None = None, name: str = "in memory"
     ) -> "TabularModel":
-        """A table of log-probabilities, float arrays (kept as they are) or nested lists, shaped as in `from_probabilities`.
+        """A table of log-probabilities: float arrays (kept as they are) or nested lists, shaped as above.
 
         >>> import numpy as np
         >>> model = TabularModel.from_log_probs([np.log([0.5, 0.5])], ["a", "b"])
@@ -84,7 +84,8 @@ class TabularModel:
         """The same model with its tokens in the order of `vocabulary`, which must hold the same tokens."""
         if tuple(vocabulary) == self.vocabulary:
             return self
-        tokens = [self.vocabulary.index(token) for token in vocabulary]
+        places = {token: place for place, token in enumerate(self.vocabulary)}
+        tokens = [places[token] for token in vocabulary]
         prefixes = np.zeros(1, dtype=np.int64)
         steps = []
         for rows in self.steps:

@@ -1,32 +1,36 @@
 """Vocabularies: what is allowed as one, and which prefixes have ended."""
 
-from collections import Counter
-
 import numpy as np
 from jaxtyping import Bool
 
 from factorcomp.models.errors import Problems, shown
 
-NOT_THE_EOS_ROW = "found another token possible after EOS; needed the EOS row, probability 1 for EOS: this prefix has ended"
+NOT_THE_EOS_ROW = (
+    "found another token possible after EOS; needed the EOS row, probability 1 for EOS: this prefix has ended"
+)
 
 
 def check_vocabulary(vocabulary: object, eos: object, problems: Problems) -> None:
-    """Adds what is wrong: a vocabulary is a list of at least one token, all different; `eos` is one of them or `None`."""
+    """Adds what is wrong: a vocabulary is a list of one token or more, all different; `eos` one of them or `None`."""
     if not isinstance(vocabulary, list | tuple):
         problems.add("vocabulary", f"found {shown(vocabulary)}; needed a list of tokens")
     else:
         if not vocabulary:
             problems.add("vocabulary", "found no token; needed at least one")
-        tokens = [token for token in vocabulary if isinstance(token, str)]
+        places: dict[str, list[int]] = {}
         for index, token in enumerate(vocabulary):
             if not isinstance(token, str):
                 problems.add(f"vocabulary[{index}]", f"found {shown(token)}; needed a token, that is a string")
-            elif not _encodable(token):
-                problems.add(f"vocabulary[{index}]", f"found {shown(token)}, half a surrogate pair; needed Unicode text")
-        for token, count in Counter(tokens).items():
-            if count > 1:
-                places = [index for index, other in enumerate(vocabulary) if other == token][:3]
-                problems.add("vocabulary", f"found {shown(token)} {count} times, first at {places}; needed it once")
+                continue
+            places.setdefault(token, []).append(index)
+            if not _encodable(token):
+                problems.add(
+                    f"vocabulary[{index}]", f"found {shown(token)}, half a surrogate pair; needed Unicode text"
+                )
+        for token, found in places.items():
+            if len(found) > 1:
+                where = " and ".join(map(str, found[:2])) + (" and more" if len(found) > 2 else "")
+                problems.add("vocabulary", f"found {shown(token)} at {where}; needed each token once")
     if eos is not None and not isinstance(eos, str):
         problems.add("eos", f"found {shown(eos)}; needed a token or null")
     elif isinstance(eos, str) and isinstance(vocabulary, list | tuple) and eos not in vocabulary:

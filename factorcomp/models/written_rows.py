@@ -40,7 +40,7 @@ class Row:
     correction: Fraction
 
 
-def settle(codes: Rows, numbers: Numbers) -> tuple[Rows, Rows, Bool[np.ndarray, " rows"], Rows]:
+def settle(codes: Rows, numbers: Numbers) -> tuple[Rows, Rows, Bool[np.ndarray, " rows"], Int[np.ndarray, "rows 2"]]:
     """Many rows at once: numerators, denominators, which rows these are right for, and the pairs `|S - D|`, `D`.
 
     The rows that are left out are wrong, or too large for 64 bits.
@@ -49,7 +49,7 @@ def settle(codes: Rows, numbers: Numbers) -> tuple[Rows, Rows, Bool[np.ndarray, 
         np.array([n if n < FITS else -1 for n in exact], dtype=np.int64)[codes]
         for exact in (numbers.numerators, numbers.denominators)
     )
-    fits = (0 <= above) & (above <= 2 * below.astype(np.float64))
+    fits = (above >= 0) & (above <= 2 * below.astype(np.float64))
     right = fits.all(1)
     above, below = np.where(right[:, None], above, 0), np.where(right[:, None], below, 1)
     limit = FITS / (2 * codes.shape[1])

@@ -1,6 +1,7 @@
 """The pieces that a page on a terminal is made of."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -45,4 +46,4 @@ def positions(positions: Sequence[int]) -> str:
 
 def count(number: int) -> str:
     """A count, in scientific notation beyond a billion."""
-    return f"{number:,}" if number < 10**9 else words.number(number)
+    return f"{number:,}" if number < 10**9 else words.number(Fraction(number))

@@ -28,9 +28,9 @@ _ASCII = str.maketrans({"✓": "+", "✗": "x", "≤": "<", "·": "-", "…": ".
 
 def show(what: Report | Diagnosis, console: Console) -> str:
     """What `console` has to write for `what`, with its colours and its width; in ASCII if that is all it can encode."""
-    build = _report if isinstance(what, Report) else _diagnosis
+    parts = _report(what, console.width) if isinstance(what, Report) else _diagnosis(what, console.width)
     with console.capture() as capture:
-        for part in build(what, console.width):
+        for part in parts:
             console.print(part, markup=False, highlight=False, emoji=False)
     shown = "\n".join(line.rstrip() for line in capture.get().split("\n"))
     if not console.options.ascii_only:
@@ -70,8 +70,9 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
 
 def _checked(report: Report) -> Table:
     question = report.question
-    models = [f"{words.printable(report.background.name, 60)} (background)"]
-    models += [f"{words.names([name])} = {words.printable(model.name, 60)}" for name, model in report.experts.items()]
+    experts = [f"{words.names([name])} = {words.printable(model.name, 60)}" for name, model in report.experts.items()]
+    if len(experts) > 6:
+        experts = [*experts[:5], f"and {len(experts) - 5} more"]
     tokens = words.path(report.vocabulary, most=6)
     eos = "no EOS" if report.eos is None else f"EOS {words.token(report.eos)}"
     size = report.prefixes
@@ -83,7 +84,8 @@ def _checked(report: Report) -> Table:
     if question.threshold:
         threshold = f"a deviation is an oscillation of more than {words.number(question.threshold)} nats"
     rows = {
-        "models": " · ".join(models),
+        "background": words.printable(report.background.name, 60),
+        "experts": "\n".join(experts),
         "vocabulary": f"{words.count('token', len(report.vocabulary))}: {tokens} · {eos}",
         "checked": f"length {question.length} · {scope}" + ("" if size is None else f" ({pieces.count(size)})"),
         "method": f"{', '.join(methods)} · {threshold} · null tokens: {question.null_tokens}",
@@ -205,7 +207,8 @@ def _diagnosis(diagnosis: Diagnosis, width: int) -> Iterator[RenderableType]:
 
 def _trouble(finding: Finding, indent: int) -> Iterator[RenderableType]:
     yield Text("")
-    yield Text.assemble(_sign(finding.severity), "  ", (words.printable(finding.subject), "bold"))
+    sign, style = _STYLES[finding.severity]
+    yield Text.assemble((f"{sign} {finding.severity}".ljust(11), style), (words.printable(finding.subject), "bold"))
     yield pieces.indented(Text(words.printable(finding.found)), indent)
     rows = {"means": words.printable(finding.consequence), "do": words.printable(finding.cure)}
     yield pieces.indented(pieces.pairs({key: value for key, value in rows.items() if value}), indent)

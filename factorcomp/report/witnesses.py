@@ -109,15 +109,15 @@ def _rows(report: Report, step: Step, guilty: Sequence[str], width: int) -> Rend
     columns = [("background", "", step.background)]
     columns += [(words.names([name]), marks[name], step.experts[name]) for name in step.experts if name in marks]
     notes = []
+    others = [(words.names([name]), "", row) for name, row in step.experts.items() if name not in marks]
+    if len(columns) + len(others) < _COLUMNS:
+        columns += others
+    elif others:
+        notes.append(f"{words.count('more expert', len(others))}, which neither deviate nor are active here")
     if step.composition is None:
         notes.append("the composition has no next token here")
     else:
         columns.append(("composition", "", step.composition))
-    others = [(words.names([name]), "", row) for name, row in step.experts.items() if name not in marks]
-    if len(columns) + len(others) <= _COLUMNS:
-        columns[-1:-1] = others
-    elif others:
-        notes.append(f"{words.count('more expert', len(others))}, which neither deviate nor are active here")
     return _distributions(report.vocabulary, f"next token {words.after(step.prefix)}", columns, notes, width)
 
 
@@ -125,10 +125,12 @@ def _pair(report: Report, witness: PairWitness, steps: Mapping[Tokens, Step], wi
     """The two rows that should agree, side by side."""
     columns = []
     for model, prefix in zip(witness.models, witness.prefixes, strict=True):
-        yield pieces.indented(Text(f"{words.names([model])} {words.after(prefix)}"))
+        place = words.after(prefix)
+        if prefix not in steps or len(place) > 24:
+            yield pieces.indented(Text(f"{words.names([model])} {place}"))
         if prefix in steps:
             row = steps[prefix].background if model == "background" else steps[prefix].experts[model]
-            columns.append((words.names([model]), words.printable(words.after(prefix), 24), row))
+            columns.append((words.names([model]), words.printable(place, 24), row))
     if len(columns) == 2:
         yield pieces.indented(_distributions(report.vocabulary, "next token", columns, [], width - 2))
 

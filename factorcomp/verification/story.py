@@ -6,9 +6,10 @@ from factorcomp.certificates.claims import NullTokens, Scope
 from factorcomp.enumeration.survey import Progress
 from factorcomp.factorization.decision import decide
 from factorcomp.models.alignment import Model, aligned
+from factorcomp.models.function import as_table
 from factorcomp.models.tabular import TabularModel
 from factorcomp.verdicts import ModelName, Report
-from factorcomp.verification.asking import Masks, Numeric, ask
+from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.verification.kernel import decide_exactly, settle
 from factorcomp.verification.witnesses import steps_to_show
 
@@ -58,8 +59,8 @@ def verify(
         weights=weights,
         require=require,
     )
-    base = _table(background, question.length, progress)
-    tables = {name: _table(expert, question.length, progress) for name, expert in aligned_experts.items()}
+    base = as_table(background, question.length, progress)
+    tables = {name: as_table(expert, question.length, progress) for name, expert in aligned_experts.items()}
     if exact:
         findings = decide_exactly(base, tables, question, progress)
     else:
@@ -77,11 +78,6 @@ def verify(
         steps=steps_to_show(findings, base, tables, question),
         prefixes=findings.prefixes,
     )
-
-
-def _table(model: Model, length: int, progress: Progress | None) -> TabularModel:
-    """The model as a table of `length` steps."""
-    return model.truncated(length) if isinstance(model, TabularModel) else model.tabulate(length, progress)
 
 
 def _name(model: TabularModel) -> ModelName:

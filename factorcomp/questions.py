@@ -3,30 +3,33 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, NullTokens, Question, Scope
+from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, Question
 from factorcomp.models.alignment import Model
 from factorcomp.models.errors import InputError
 from factorcomp.models.tabular import TabularModel
 
 Masks = Mapping[str, Iterable[int] | slice] | Literal["auto"] | None
-Numeric = Fraction | float | str
+Numeric = Fraction | int | float | str
 
 
 def ask(
     background: Model,
     experts: Mapping[str, Model],
     *,
-    length: int | None,
-    masks: Masks,
-    threshold: Numeric,
-    scope: Scope,
-    null_tokens: NullTokens,
-    weights: Mapping[str, Numeric] | None,
-    require: Sequence[str],
+    length: Any = None,
+    masks: Any = None,
+    threshold: Any = 0,
+    scope: Any = "reachable",
+    null_tokens: Any = "cancel",
+    weights: Mapping[str, Any] | None = None,
+    require: Sequence[str] = ("interval_joint",),
 ) -> Question:
-    """The question that the options ask of these models; raises `InputError` with every problem."""
+    """The question that the options ask of these models, which share their vocabulary; the options are those of `verify`.
+
+    They are taken as a caller gave them, whatever they are. Raises `InputError` with every problem.
+    """
     problems = _name_problems(experts)
     horizon = _length(background, experts, length, problems)
     positions = _masks(experts, masks, horizon, problems)
@@ -58,7 +61,7 @@ def _name_problems(experts: Mapping[str, Model]) -> list[str]:
     return problems
 
 
-def _length(background: Model, experts: Mapping[str, Model], length: int | None, problems: list[str]) -> int:
+def _length(background: Model, experts: Mapping[str, Model], length: Any, problems: list[str]) -> int:
     """The horizon: given, or that of the tables."""
     models = {"background": background, **experts}
     horizons = {name: model.horizon for name, model in models.items() if isinstance(model, TabularModel)}
@@ -80,7 +83,7 @@ def _length(background: Model, experts: Mapping[str, Model], length: int | None,
 
 
 def _masks(
-    experts: Mapping[str, Model], masks: Masks, length: int, problems: list[str]
+    experts: Mapping[str, Model], masks: Any, length: int, problems: list[str]
 ) -> dict[str, tuple[int, ...]] | Literal["auto"] | None:
     """The masks as sorted positions: of known experts, within the length, disjoint."""
     if masks is None or masks == "auto":
@@ -93,10 +96,11 @@ def _masks(
     for name, given in masks.items():
         if name not in experts:
             problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
-        positions = range(length)[given] if isinstance(given, slice) else given
-        found[name] = tuple(sorted(set(positions)))
-        for position in found[name]:
-            if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < length:
+        positions = range(length)[given] if isinstance(given, slice) else list(given)
+        wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int) or not 0 <= p < length]
+        found[name] = tuple(sorted(set(positions) - set(wrong)))
+        for position in (*wrong, *found[name]):
+            if position in wrong:
                 last = f"positions are 0 to {length - 1}" if length else "there is no position in length 0"
                 problems.append(f"the mask of {name} has position {position}; {last}")
             elif owners.setdefault(position, name) != name:
@@ -104,7 +108,7 @@ def _masks(
     return found
 
 
-def _number(what: str, value: Numeric, problems: list[str]) -> Fraction:
+def _number(what: str, value: Any, problems: list[str]) -> Fraction:
     """An exact number: a decimal or fraction as written; a float as Python writes it."""
     try:
         if isinstance(value, float) and not math.isfinite(value):
@@ -118,7 +122,7 @@ def _number(what: str, value: Numeric, problems: list[str]) -> Fraction:
         return Fraction(1)
 
 
-def _bounded(value: Fraction | int | str) -> Fraction:
+def _bounded(value: Any) -> Fraction:
     """The fraction, unless its decimal exponent alone would fill the memory."""
     if isinstance(value, str):
         exponent = value.lower().partition("e")[2]

@@ -1,0 +1,40 @@
+"""compose(): the composition as a model of its own."""
+
+from collections.abc import Mapping
+
+from factorcomp.certificates.claims import NullTokens
+from factorcomp.composition.tables import compose_tables
+from factorcomp.models.alignment import Model, aligned
+from factorcomp.models.function import as_table
+from factorcomp.models.tabular import TabularModel
+from factorcomp.questions import Numeric, ask
+
+
+def compose(
+    background: Model,
+    experts: Mapping[str, Model],
+    *,
+    length: int | None = None,
+    null_tokens: NullTokens = "cancel",
+    weights: Mapping[str, Numeric] | None = None,
+    sequence_level: bool = False,
+) -> TabularModel:
+    """The composition `p^(y|h) ∝ p_b prod_i (p_i/p_b)^λ_i` as a table of `length` steps.
+
+    Rational tables and whole weights compose to a rational table, exactly. With `sequence_level` its rows are the
+    conditionals of the sequence-level composition (theory.md 1.2).
+
+    **Raises** `InputError` where models or options do not fit together, and where the composition is undefined.
+
+    >>> base = TabularModel.from_probabilities([["1/2", "1/2"]], ["a", "b"])
+    >>> up = TabularModel.from_probabilities([["1/4", "3/4"]], ["a", "b"])
+    >>> print(*compose(base, {"up": up, "same": up}).steps[0].exact(0).factors)
+    1/10 9/10
+    """
+    background, experts = aligned(background, experts)
+    question = ask(background, experts, length=length, null_tokens=null_tokens, weights=weights)
+    base = as_table(background, question.length)
+    tables = {name: as_table(expert, question.length) for name, expert in experts.items()}
+    return compose_tables(
+        base, tables, question.length, null_tokens, question.weights, sequence_level=sequence_level
+    )

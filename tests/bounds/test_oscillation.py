@@ -1,0 +1,154 @@
+"""Whether two rows differ is decided exactly, for rows of every kind, against high-precision decimals and by hand."""
+
+import decimal
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factorcomp.bounds.oscillation import exceeds, log_exceeds, oscillation, row_exceeds
+from factorcomp.models.rows import FloatRows, PowerTooLargeError, RationalRows, TiltedRows
+
+HALF = Fraction(1, 2)
+
+
+def rational(*rows: str) -> RationalRows:
+    """Rows such as `"1/2 1/2"`."""
+    numbers = [[Fraction(x) for x in row.split()] for row in rows]
+    numerators = np.array([[x.numerator for x in row] for row in numbers], dtype=object)
+    return RationalRows(numerators, np.array([[x.denominator for x in row] for row in numbers], dtype=object))
+
+
+def floats(scale, *rows: list[float], dtype=np.float64) -> FloatRows:
+    return FloatRows(np.array(rows, dtype=dtype), scale)
+
+
+def differ(a, b, threshold: Fraction = Fraction(0)) -> list[bool]:
+    """Row by row."""
+    index = np.arange(a.shape[0])
+    return exceeds(a, index, b, index, threshold).tolist()
+
+
+def test_rational_rows_differ_in_the_last_digit():
+    """1/3 and its first forty decimals are one double, and two numbers."""
+    near = Fraction("0." + "3" * 40)
+    assert float(near) == float(Fraction(1, 3))
+    assert differ(rational("1/3 2/3"), rational(f"{near} {1 - near}")) == [True]
+    assert differ(rational("1/3 2/3"), rational("1/3 2/3")) == [False]
+
+
+def test_probabilities_that_underflow_are_possible():
+    tiny = Fraction(1, 10**400)
+    rows = rational(f"{tiny} {1 - tiny}")
+    assert rows.log_probs(0, 1)[0, 0] == pytest.approx(-400 * math.log(10))
+    assert differ(rows, rational("0 1")) == [True]
+
+
+def test_proportional_floats_are_one_distribution():
+    assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.25, 0.5])) == [False]
+    assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.1, np.nextafter(0.2, 1)])) == [True]
+
+
+def test_logs_that_differ_by_a_constant_are_one_distribution():
+    """Exactly: adding 1 to 1e-17 is not exact, so the rounded sum is another distribution."""
+    assert differ(floats("logits", [0.5, -0.25]), floats("logits", [1024.5, 1023.75])) == [False]
+    assert differ(floats("logits", [0.0, 1e-17]), floats("logits", [1.0, 1.0 + 1e-17])) == [True]
+    assert differ(floats("logits", [0.0, -np.inf]), floats("logits", [3.0, -np.inf])) == [False]
+    assert differ(floats("logits", [0.0, -np.inf]), floats("logits", [3.0, 0.0])) == [True]
+
+
+def test_float32_rows_are_compared_as_given():
+    row = [0.1, 0.9]
+    single, double = floats("probs", row, dtype=np.float32), floats("probs", row)
+    assert differ(single, single) == [False]
+    assert differ(single, double) == [True]
+
+
+def test_rows_of_logs_and_of_probabilities():
+    """Equal only where both are uniform: the log of a rational other than 1 is irrational."""
+    assert differ(floats("log_probs", [-0.5, -0.5]), rational("1/2 1/2")) == [False]
+    assert differ(floats("log_probs", [math.log(0.25), math.log(0.75)]), rational("1/4 3/4")) == [True]
+    assert differ(floats("log_probs", [math.log(0.25), math.log(0.75)]), floats("probs", [0.25, 0.75])) == [True]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"), [("1.0986122886681096", True), ("1.0986122886681099", False), ("1.09861228866810969", True)]
+)
+def test_threshold_next_to_log_three(threshold: str, expected: bool):
+    """log 3 = 1.098612288668109691395…, closer to the threshold than float64 can tell."""
+    assert differ(rational("1/4 3/4"), rational("1/2 1/2"), Fraction(threshold)) == [expected]
+
+
+def test_threshold_that_is_met_exactly_is_not_exceeded():
+    assert differ(floats("logits", [0.0, 1.5]), floats("logits", [0.0, 0.0]), Fraction(3, 2)) == [False]
+    assert differ(floats("logits", [0.0, np.nextafter(1.5, 2)]), floats("logits", [0.0, 0.0]), Fraction(3, 2)) == [True]
+
+
+def test_other_supports_exceed_every_threshold():
+    assert differ(rational("1 0"), rational("1/2 1/2"), Fraction(10**9)) == [True]
+
+
+def test_tilted_rows_by_their_powers():
+    """The tilt of (1/4, 3/4) by 1/2 over the uniform row is (1, √3) up to a factor, so its oscillation is log(3)/2."""
+    tilted = TiltedRows(rational("1/2 1/2"), rational("1/4 3/4"), HALF)
+    assert differ(tilted, rational("1/2 1/2")) == [True]
+    assert differ(tilted, rational("1/2 1/2"), Fraction("0.549306144334054")) == [True]
+    assert differ(tilted, rational("1/2 1/2"), Fraction("0.549306144334055")) == [False]
+    twice = TiltedRows(rational("1/2 1/2"), rational("1/4 3/4"), Fraction(2))
+    assert differ(twice, rational("1/10 9/10")) == [False]
+
+
+def test_powers_beyond_reason_are_refused():
+    tilted = TiltedRows(rational("1/2 1/2"), rational("1/4 3/4"), Fraction(1, 10**6))
+    with pytest.raises(PowerTooLargeError, match="powers beyond"):
+        tilted.exact(0)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=5),
+    st.fractions(0, 3, max_denominator=7),
+)
+def test_exact_rows_against_fifty_digits(pairs: list[tuple[int, int]], threshold: Fraction):
+    """`row_exceeds` is max - min of the log-ratio, and infinite where supports differ."""
+    mine, theirs = ([Fraction(x[i]) for x in pairs] for i in (0, 1))
+    if not any(mine) or not any(theirs):
+        mine, theirs = [Fraction(1)], [Fraction(1)]
+    rows = [rational(" ".join(str(x / sum(row)) for x in row)) for row in (mine, theirs)]
+    decimal.getcontext().prec = 50
+    logs = [decimal.Decimal(p.numerator).ln() - decimal.Decimal(q.numerator).ln() for p, q in zip(mine, theirs) if p and q]
+    same_support = all(bool(p) == bool(q) for p, q in zip(mine, theirs, strict=True))
+    value = max(logs) - min(logs) if same_support else decimal.Decimal("inf")
+    expected = value > decimal.Decimal(threshold.numerator) / decimal.Decimal(threshold.denominator) + decimal.Decimal(10) ** -40
+    assert row_exceeds(rows[0].exact(0), rows[1].exact(0), threshold) == expected
+    assert differ(rows[0], rows[1], threshold) == [expected]
+
+
+@given(st.fractions(Fraction(1, 9), 9, max_denominator=9), st.fractions(-3, 3, max_denominator=9))
+def test_log_exceeds(factor: Fraction, bound: Fraction):
+    if factor == 1:
+        assert log_exceeds(factor, bound) == (bound < 0)
+    else:
+        assert log_exceeds(factor, bound) == (math.log(factor) > bound + 1e-13)
+
+
+def test_oscillation_of_rows():
+    """By hand: log 3 for (1/4, 3/4) against uniform; infinite for other supports; 0 for rows without support."""
+    with np.errstate(divide="ignore"):
+        mine = np.log([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]])
+        theirs = np.log([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.0, 0.0]])
+    assert oscillation(mine, theirs) == pytest.approx([math.log(3), math.inf, 0.0, 0.0])
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=6), st.integers(0, 600))
+def test_error_bounds_hold(weights: list[int], scale: int):
+    """Each kind of row states a bound on the error of its log-probabilities; fifty digits confirm it."""
+    decimal.getcontext().prec = 50
+    heavy = [Fraction(weights[0], 10**scale), *map(Fraction, weights[1:])]
+    exact = [x / sum(heavy) for x in heavy]
+    truth = [decimal.Decimal(x.numerator).ln() - decimal.Decimal(x.denominator).ln() for x in exact]
+    rows = rational(" ".join(map(str, exact)))
+    found = rows.log_probs(0, 1)[0]
+    assert all(abs(decimal.Decimal(float(l)) - t) <= decimal.Decimal(rows.error(0, 1)[0]) for l, t in zip(found, truth))

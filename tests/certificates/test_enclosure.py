@@ -1,0 +1,183 @@
+"""Numbers that are not rational: enclosures hold the truth, and what deviation settles stays exact."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factorcomp.certificates import Model, Question, decide
+from factorcomp.certificates import tree as tree_module
+from factorcomp.certificates.claims import Verdict
+from factorcomp.certificates.enclosure import (
+    Enclosure,
+    excess,
+    exponential,
+    log_exceeds,
+    logarithm,
+    positive,
+    surely_less,
+    total,
+)
+from tests.certificates.subjects import decided
+from tests.strategies import Instance, instances
+
+positives = st.fractions(min_value=0, max_value=10**6, max_denominator=10**6)
+
+
+def holds(enclosure: Enclosure, value: Fraction) -> bool:
+    return Fraction(enclosure.lower) <= value <= Fraction(enclosure.upper)
+
+
+@given(positives, positives)
+def test_arithmetic_encloses_the_fractions(p: Fraction, q: Fraction) -> None:
+    x, y = Enclosure.of(p), Enclosure.of(q)
+    assert holds(x + y, p + q)
+    assert holds(x - y, p - q)
+    assert holds(x * y, p * q)
+    assert holds(abs(x - y), abs(p - q))
+    assert holds(excess(x, y), max(p - q, Fraction(0)))
+    assert holds(total([x, y, x], Enclosure.of(0)), p + q + p)
+    if q:
+        assert holds(x / y, p / q)
+    assert positive(x) in (p > 0, None)
+    assert not surely_less(x, y) or p < q
+
+
+@given(st.fractions(min_value=-40, max_value=40, max_denominator=1000), st.integers(0, 8))
+def test_exponential_lies_between_its_partial_sums(x: Fraction, extra: int) -> None:
+    """e^x <= sum_{n<N} x^n/n! + the geometric tail, for x >= 0; and e^-x = 1/e^x."""
+    terms, term = [], Fraction(1)
+    for n in range(220 + extra):
+        terms.append(term)
+        term = term * abs(x) / (n + 1)
+    low, high = sum(terms), sum(terms) + 2 * term
+    low, high = (low, high) if x >= 0 else (1 / high, 1 / low)
+    enclosure = exponential(x, x)
+    assert Fraction(enclosure.lower) <= high
+    assert low <= Fraction(enclosure.upper)
+    assert float(enclosure) == pytest.approx(math.exp(x), rel=1e-14)
+
+
+@given(st.fractions(min_value=Fraction(1, 100), max_value=100))
+def test_logarithm_is_undone_by_the_exponential(value: Fraction) -> None:
+    low, high = logarithm(value)
+    assert holds(exponential(low, high), value)
+
+
+def test_a_rational_close_to_a_logarithm_is_told_from_it() -> None:
+    """log 2 to 200 digits, from below and from above."""
+    low, high = logarithm(Fraction(2), 200)
+    assert log_exceeds(Fraction(2), low)
+    assert not log_exceeds(Fraction(2), high)
+    assert not log_exceeds(Fraction(1), Fraction(0))
+    assert log_exceeds(Fraction(1), Fraction(-1, 10**900))
+
+
+def test_underflow_is_enclosed() -> None:
+    tiny = exponential(Fraction(-(10**30)), Fraction(-(10**30)))
+    assert tiny.lower == 0 < tiny.upper
+    assert positive(tiny) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(instances())
+def test_enclosures_never_contradict_the_fractions(instance: Instance) -> None:
+    """The same question in both arithmetics: decided verdicts and witnesses agree, numbers agree to 1e-9."""
+    exact = decided(instance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_module, "LARGEST_POWER", 0)
+        enclosed = decided(instance)
+    assert enclosed.deviating == exact.deviating
+    assert enclosed.active == exact.active
+    for mine, other in zip(enclosed.claims, exact.claims, strict=True):
+        assert mine.verdict in (other.verdict, Verdict.UNDECIDED), (mine, other)
+        if mine.residual is not None:
+            assert abs(mine.residual - other.residual) <= 1e-9, (mine, other)
+        if mine.verdict is not Verdict.UNDECIDED and hasattr(other.witness, "prefix"):
+            assert mine.witness.prefix == other.witness.prefix
+            assert mine.witness.experts == other.witness.experts
+    joint = ("well_defined", "pointwise_joint", "interval_joint", "mask_agreement", "factorized_conditionals", "terminates")
+    for result in enclosed.claims:
+        if result.claim in joint and exact["well_defined"].verdict is Verdict.HOLDS:
+            assert result.verdict is not Verdict.UNDECIDED, result
+    if exact.measures is not None:
+        for name in ("tv_to_switching", "tv_local_global", "overlap_probability"):
+            assert abs(getattr(enclosed.measures, name) - getattr(exact.measures, name)) <= 1e-9
+
+
+def logs(*rows: list[tuple[float, ...]]) -> Model:
+    return Model(("a", "b"), None, tuple(map(tuple, rows)), "logs")
+
+
+def test_rows_of_logs_that_differ_by_a_constant_are_one_distribution() -> None:
+    found = decide(logs([(0.0, -1.5)]), {"up": logs([(2.0, 0.5)])}, Question(1))
+    assert found.deviating["up"] == ((),)
+
+
+def test_what_deviation_settles_is_exact_on_logs() -> None:
+    """One deviator at each prefix: Z = 1 and the composition is a component, with residual 0 (1.8, 4.4)."""
+    base = logs([(0.0, -1.5)], [(0.0, -1.5)] * 2)
+    up = logs([(0.25, -1.5)], [(0.0, -1.5)] * 2)
+    down = logs([(0.0, -1.5)], [(0.0, -1.25), (0.0, -1.5)])
+    found = decide(base, {"up": up, "down": down}, Question(2, masks={"up": (0,), "down": (1,)}))
+    for claim in ("pointwise_joint", "exact_switching", "unit_normalizer", "local_equals_global"):
+        assert (found[claim].verdict, found[claim].residual) == (Verdict.HOLDS, 0.0)
+    assert found.measures.tv_to_switching == found.measures.tv_local_global == 0.0
+    assert found["projective:down"].verdict is Verdict.REFUTED
+
+
+def test_a_composition_that_is_the_background_is_known_though_two_deviate() -> None:
+    """Theorem 4.4 (3') in logs: r_1 r_2 = 1, so the composition is the background, and Z < 1."""
+    base, up, down = logs([(0.0, 0.0)]), logs([(0.0, 1.0)]), logs([(1.0, 0.0)])
+    found = decide(base, {"up": up, "down": down}, Question(1))
+    assert found["exact_switching"].verdict is Verdict.HOLDS
+    assert found["unit_normalizer"].verdict is Verdict.REFUTED
+    z = 4 * math.e / (1 + math.e) ** 2
+    assert found.measures.log_normalizer_min == pytest.approx(math.log(z), abs=1e-12)
+
+
+def test_undecided_says_where_and_why() -> None:
+    """Z = 1 with two deviators, up to the rounding of float64: only an enclosure sees it."""
+    base = Model(("a", "b", "c"), None, (((0.0, 0.0, 0.0),),), "logs")
+    up = Model(("a", "b", "c"), None, ((tuple(Fraction(n) for n in (1, 0, 0)),),), "logs")
+    low, high = logarithm(Fraction(3))
+    del low, high
+    other = Model(("a", "b", "c"), None, ((tuple(Fraction(n) for n in (0, 1, -1)),),), "logs")
+    found = decide(base, {"up": up, "other": other}, Question(1))
+    assert found["unit_normalizer"].verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("extreme", [-1e308, -1e30, -745.2, 700.0, 1e308])
+def test_extreme_logits_give_no_nan(extreme: float) -> None:
+    base, up, down = logs([(0.0, extreme)]), logs([(extreme, 0.0)]), logs([(0.0, 0.0)])
+    for null_tokens in ("strict", "cancel", "drop"):
+        found = decide(base, {"up": up, "down": down}, Question(1, null_tokens=null_tokens, masks={"up": (0,)}))
+        for result in found.claims:
+            assert result.residual is None or not math.isnan(result.residual)
+        assert found["pointwise_joint"].verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(3, 2), Fraction(7, 3)])
+def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
+    """FC holds for experts with a fractional weight on a product background, though their rows are irrational (1.9)."""
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base = Model(("a", "b"), None, ((half,), (third, third)))
+    up = Model(("a", "b"), None, ((third,), (third, third)))
+    question = Question(2, masks={"up": (0,)}, weights={"up": weight})
+    found = decide(base, {"up": up}, question)
+    assert found["factorized_conditionals"].verdict is Verdict.HOLDS
+    assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0.0)
+
+
+def test_weights_beyond_the_limit_leave_undecided_only_what_needs_them() -> None:
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base = Model(("a", "b"), None, ((half,), (half, half)))
+    up = Model(("a", "b"), None, ((half,), (third, third)))
+    found = decide(base, {"up": up}, Question(2, masks={"up": (1,)}, weights={"up": Fraction(1001, 1000)}))
+    assert found["interval_joint"].verdict is Verdict.HOLDS
+    assert found["unit_normalizer"].verdict is Verdict.HOLDS
+    assert found["factorized_conditionals"].verdict is Verdict.HOLDS
+    other = Model(("a", "b"), None, ((half,), (third, (Fraction(2, 6), Fraction(4, 6)))))
+    assert decide(base, {"up": other}, Question(2)).deviating["up"] == ((), ((0, 2),))

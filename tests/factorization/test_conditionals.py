@@ -1,0 +1,93 @@
+"""Factorized conditionals, cell by cell, against all pairs of rows; and the largest distance against every pair."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factorcomp.factorization import diameter
+from factorcomp.factorization.conditionals import BACKGROUND, decide_conditionals
+from factorcomp.factorization.diameter import largest_distance
+from factorcomp.models.rows import FloatRows, TiltedRows
+from factorcomp.models.tabular import TabularModel
+
+
+def table(*steps: list[str]) -> tuple:
+    """Rows such as `"1/2 1/2"`, step by step."""
+    rows = [[row.split() for row in step] for step in steps]
+    return TabularModel.from_probabilities(rows, ["a", "b"]).steps
+
+
+UNIFORM = table(["1/2 1/2"], ["1/2 1/2"] * 2)
+
+
+def first(background, experts, masks) -> tuple | None:
+    failure = decide_conditionals(background, experts, masks).failure
+    return failure and (failure.condition, failure.length, failure.first, failure.second, failure.expert)
+
+
+def test_theorem_2_3_condition_by_condition():
+    """The smallest failure of each condition."""
+    late = table(["1/2 1/2"], ["1/4 3/4", "3/4 1/4"])
+    early = table(["1/4 3/4"], ["1/2 1/2"] * 2)
+    opens = table(["1 0"], ["1/2 1/2"] * 2)
+    masks = {0: (0,), 1: (1,)}
+    assert first(UNIFORM, [early, UNIFORM], masks) is None
+    assert first(late, [late, late], masks) == ("B", 1, 0, 1, BACKGROUND)
+    assert first(UNIFORM, [UNIFORM, late], masks) == ("I1", 1, 0, 1, 1)
+    assert first(UNIFORM, [late, UNIFORM], masks) == ("I2", 1, 0, 0, 0)
+    assert first(opens, [early, opens], masks) == ("c", 0, 0, 0, 0)
+
+
+def test_reach_of_the_composition_is_not_enough():
+    """The example of Theorem 2.3: the rows agree where the composition goes, not where the expert goes."""
+    one = table(["1/2 1/2"], ["1/4 3/4", "3/4 1/4"])
+    two = table(["1 0"], ["1/2 1/2"] * 2)
+    assert first(UNIFORM, [one, two], {0: (1,), 1: (0,)}) == ("I1", 1, 0, 1, 0)
+
+
+def test_a_weight_beyond_exact_powers_is_undecided():
+    """Proportional powers of rationals are compared exactly, up to a limit; beyond it the claim stays open."""
+    steep = table(["1/4 3/4"], ["1/2 1/2"] * 2)
+    tilted = [TiltedRows(b, p, Fraction(1, 10**20)) for b, p in zip(table(["1/3 2/3"], ["1/2 1/2"] * 2), steep, strict=True)]
+    found = decide_conditionals(table(["1/3 2/3"], ["1/2 1/2"] * 2), [tilted], {})
+    assert found.failure is None
+    assert found.undecided is not None
+
+
+@st.composite
+def cells(draw: st.DrawFn):
+    """Two sets of rows with their cells, every cell in both."""
+    vocab, count = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    row = st.lists(st.integers(0, 4), min_size=vocab, max_size=vocab).filter(any)
+    sides = []
+    for _ in range(2):
+        owners = sorted([*range(count), *draw(st.lists(st.integers(0, count - 1), max_size=4))])
+        values = np.array([draw(row) for _ in owners], dtype=float)
+        sides.append((FloatRows(values, "probs"), np.arange(len(owners)), np.array(owners)))
+    return sides
+
+
+@pytest.mark.parametrize("work", [0, diameter.MOST_WORK])
+@given(sides=cells())
+def test_largest_distance_is_that_of_the_farthest_pair(sides, work):
+    """By pairs or by sets of tokens, the answer is the maximum over pairs in a common cell."""
+    (rows, mine, my_cells), (other, theirs, their_cells) = sides
+    p, q = np.exp(rows.log_probs(0, len(mine))), np.exp(other.log_probs(0, len(theirs)))
+    pairs = [(i, j) for i in mine for j in theirs if my_cells[i] == their_cells[j]]
+    expected = max(0.5 * np.abs(p[i] - q[j]).sum() for i, j in pairs)
+    found, at_least = largest_distance(rows, mine, my_cells, other, theirs, their_cells, 0.0)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert not at_least
+
+
+def test_sets_and_pairs_are_both_taken(monkeypatch):
+    """Many rows of few tokens go by sets: the same distance as pair by pair."""
+    rng = np.random.default_rng(1)
+    a, b = rng.dirichlet(np.ones(3), 40), rng.dirichlet(np.ones(3), 50)
+    by_sets = diameter._between(a, b)
+    assert by_sets[0] == pytest.approx(0.5 * np.abs(a[:, None] - b[None]).sum(2).max())
+    monkeypatch.setattr(diameter, "MOST_WORK", 1)
+    assert diameter._between(a, b)[1], "beyond the most work the answer must say that it is a lower bound"

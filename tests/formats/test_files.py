@@ -1,0 +1,137 @@
+"""Models by name: which names there are, and files written whole or not at all."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factorcomp.formats import load, save
+from factorcomp.models.errors import InputError
+from factorcomp.models.function import FunctionModel
+from factorcomp.models.tabular import TabularModel
+
+MODEL = TabularModel.from_probabilities([["1/4", "3/4"]], ["a", "b"])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gone.json", "gone.json: there is no such file"),
+        ("gone.safetensors", "there is no such file"),
+        (
+            "model.arpa",
+            r"does not read n-gram models \(\.arpa\)\. It reads files that end in \.json and \.safetensors, and",
+        ),
+        (
+            "model.txt",
+            r"does not read this kind of file\. It reads files that end in \.json and \.safetensors, and python:module",
+        ),
+        ("model", "does not read this kind of file"),
+        ("", "a directory; this version does not read Hugging Face models"),
+        ("folder.json", "a directory; this version does not read Hugging Face models"),
+        ("pipe.json", "not a regular file"),
+        ("loop.json", "cannot be read|no such file"),
+        ("a" * 5000 + ".json", "cannot be read"),
+        ("nul\0.json", r"'nul\\x00\.json': the name contains a zero byte"),
+    ],
+)
+def test_names_that_cannot_be_loaded(name, message):
+    os.mkdir("folder.json")
+    os.mkfifo("pipe.json")
+    os.symlink("loop.json", "loop.json")
+    with pytest.raises(InputError, match=message):
+        load(name)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_refused():
+    Path("secret.json").touch(mode=0)
+    with pytest.raises(InputError, match=r"secret\.json: cannot be read: Permission denied"):
+        load("secret.json")
+
+
+@pytest.mark.parametrize("ending", [".json", ".safetensors"])
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_source_holds_name_and_digest(ending, kind):
+    name = "./base" + ending
+    save(MODEL, kind(name))
+    source = load(kind(name)).source
+    assert source.name == str(kind(name))
+    assert source.sha256 == hashlib.sha256(Path(name).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("ending", [".txt", ".arpa", "", ".JSON"])
+def test_another_ending_is_refused_before_anything_is_written(ending):
+    with pytest.raises(InputError, match=r"does not write .* It writes \.json and \.safetensors"):
+        save(MODEL, "out" + ending)
+    assert os.listdir() == []
+
+
+def test_only_tables_are_written():
+    model = FunctionModel(lambda prefixes: np.zeros((len(prefixes), 1)), ("a",))
+    with pytest.raises(InputError, match=r"found a FunctionModel; needed a table: model\.tabulate\(length\) makes one"):
+        save(model, "out.json")
+
+
+def test_a_folder_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match=r"gone/out\.json: cannot be written: No such file or directory"):
+        save(MODEL, "gone/out.json")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(monkeypatch):
+    save(MODEL, "out.json")
+    before = Path("out.json").read_bytes()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match="cannot be written: No space left"):
+        save(MODEL, "out.json")
+    assert os.listdir() == ["out.json"]
+    assert Path("out.json").read_bytes() == before
+
+
+def test_an_interrupted_write_leaves_nothing(monkeypatch):
+    def interrupted(self, start, stop):
+        raise KeyboardInterrupt
+
+    model = TabularModel.from_log_probs([np.log([0.5, 0.5])], ["a", "b"])
+    monkeypatch.setattr(type(model.steps[0]), "log_probs", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(model, "out.json")
+    assert os.listdir() == []
+
+
+def test_a_link_stays_a_link_and_its_target_is_written():
+    Path("target.json").write_text("old")
+    os.symlink("target.json", "link.json")
+    save(MODEL, "link.json")
+    assert Path("link.json").is_symlink()
+    assert load("target.json").vocabulary == ("a", "b")
+
+
+def test_a_new_file_has_the_usual_permissions():
+    mask = os.umask(0o027)
+    try:
+        save(MODEL, "out.json")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(os.stat("out.json").st_mode) == 0o640
+
+
+def test_the_json_that_is_written_is_the_documented_format():
+    save(TabularModel.from_probabilities([["1/4", "3/4"], [[1, 0], ["1/2", "1/2"]]], ["a", "é"]), "out.json")
+    assert Path("out.json").read_text(encoding="utf-8") == (
+        '{"format": "factorcomp-model/1", "kind": "tabular", "vocabulary": ["a", "é"], "eos": null,\n'
+        ' "steps": [\n[["1/4", "3/4"]],\n[[1, 0],\n ["1/2", "1/2"]]]}\n'
+    )
