@@ -38,11 +38,11 @@ def example_names() -> list[str]:
 
 
 def load_example(name: str) -> tuple[Instance, dict]:
-    """The shipped example `name` and its `example.json`; experts in the order of their files' names."""
+    """The shipped example `name` and its `example.json`."""
     folder = EXAMPLES / name
     about = json.loads((folder / "example.json").read_text(encoding="utf-8"))
-    models = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
-    experts = {stem: model for stem, model in models.items() if stem not in ("background", "example")}
+    models = {stem: json.loads((folder / f"{stem}.json").read_text()) for stem in ("background", *about["experts"])}
+    experts = {stem: models[stem] for stem in about["experts"]}
     return instance_of(models["background"], experts, about["options"], about["statement"]), about
 
 

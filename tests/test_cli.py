@@ -294,9 +294,11 @@ def test_where_an_example_lies_is_all_that_is_printed(capsys):
     assert capsys.readouterr().out == f"{FOLDER / 'drift'}\n"
 
 
-def test_a_reader_that_goes_away_is_no_error():
+@pytest.mark.parametrize(("words", "status"), [(("examples",), 0), (("verify", "--example", EXAMPLE), 1)])
+def test_a_reader_that_goes_away_changes_no_status(words, status):
+    """`factorcomp verify … | head` is still REFUTED."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "factorcomp.cli", "examples"],
+        [sys.executable, "-m", "factorcomp.cli", *words],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -305,7 +307,7 @@ def test_a_reader_that_goes_away_is_no_error():
     process.stdout.close()
     _, err = process.communicate(timeout=60)
     assert err == b""
-    assert process.returncode == 0
+    assert process.returncode == status
 
 
 def test_a_file_that_cannot_be_filled_is_named(models, verifier, capsys):

@@ -157,6 +157,19 @@ def test_an_opened_token_is_reached_under_cancel_only():
     assert not doctor(background, experts, null_tokens="drop").blocked
 
 
+def test_nothing_is_reached_below_an_undefined_prefix():
+    """Under `strict` the composition ends where `up` opens a token: the empty prefix is all that is looked at."""
+    background, up = table([1, 0], [COIN, COIN]), table(COIN, [BENT, BENT])
+    assert (
+        "1 of 1 reachable"
+        in finding(doctor(background, {"up": up}, null_tokens="strict"), "up against the background").found
+    )
+    assert (
+        "3 of 3 reachable"
+        in finding(doctor(background, {"up": up}, null_tokens="cancel"), "up against the background").found
+    )
+
+
 def test_an_expert_that_is_the_background():
     diagnosis = doctor(FAIR, {"up": UP, "same": FAIR})
     assert subjects(diagnosis, "matters") == ["same against the background"]

@@ -8,7 +8,7 @@ from tests import golden
 from tests.oracle import decide
 
 NAMES = golden.example_names()
-KEYS = ["title", "statement", "why", "options", "expected"]
+KEYS = ["title", "statement", "why", "experts", "options", "expected"]
 
 
 def verdicts(instance) -> dict[str, str]:

@@ -86,7 +86,11 @@ def _falsehoods(data: Mapping[str, Any], findings: Findings) -> Iterator[str]:
         else:
             yield from differences(data["claims"][number], statement(derived[key]), place)
     yield from differences(data["evidence"], evidence(findings), "evidence")
+    required = [result for result in findings.claims if {result.claim, result.name} & set(data["required"])]
+    unstated = [result.name for result in required if result.verdict is not Verdict.UNDECIDED]
+    unstated = [name for name in unstated if name not in {f"{c}:{mask}" if mask else c for c, mask in stated}]
     verdict = overall(findings.claims, tuple(data["required"]))
-    silent = [name for name in data["required"] if not any(name in (c, f"{c}:{mask}") for c, mask in stated)]
-    if data["verdict"] != verdict and not (silent and data["verdict"] == Verdict.UNDECIDED):
+    if unstated and data["verdict"] != Verdict.UNDECIDED:
+        yield f"claims: state nothing of {unstated[0]}, which is required"
+    if data["verdict"] != verdict and not (unstated and data["verdict"] == Verdict.UNDECIDED):
         yield f"verdict: states {data['verdict']}, derived is {verdict}"

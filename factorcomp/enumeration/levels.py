@@ -14,6 +14,13 @@ from factorcomp.enumeration.block import Block, compose_block
 from factorcomp.models.tabular import TabularModel
 
 NUMBERS_PER_BLOCK = (1 << 10, 1 << 16)
+"""How many numbers of each model a block holds: for small trees, so that they do not wait, and for large ones."""
+
+
+def block_size(vocab: int, length: int) -> int:
+    """Prefixes per block, one number for all levels of a tree: a single shape is compiled, whatever the length."""
+    small, large = (1 << max(0, (numbers // vocab).bit_length() - 1) for numbers in NUMBERS_PER_BLOCK)
+    return small if vocab ** max(0, length - 1) <= 8 * small else large
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ def advance(
     numbers = {name: np.empty(prefixes) for name in ("log_normalizer", "nearest_tv", "error")}
     flags = {name: np.empty(prefixes, dtype=bool) for name in ("settled", "undefined", "dead", "switches")}
     expert_tv = np.empty((count, prefixes))
-    size = _block_size(prefixes, vocab)
+    size = block_size(vocab, question.length)
     for start in range(0, prefixes, size):
         part = slice(start, min(start + size, prefixes))
         logs = np.stack([rows.log_probs(part.start, part.stop) for rows in (base, *own)])
@@ -145,12 +152,6 @@ def _compose(
         block = jax.device_get(block)
     by_component = {"components", "expert_tv"}
     return Block(**{k: x[:, :count] if k in by_component else x[:count] for k, x in block._asdict().items()})
-
-
-def _block_size(prefixes: int, vocab: int) -> int:
-    """Prefixes per block: small or large, so that at most two shapes are compiled for a vocabulary."""
-    small, large = (1 << max(0, (numbers // vocab).bit_length() - 1) for numbers in NUMBERS_PER_BLOCK)
-    return small if prefixes <= 4 * small else large
 
 
 def _extend(

@@ -50,4 +50,4 @@ class Context:
     @property
     def everywhere(self) -> str:
         """The scope, in words."""
-        return "at every prefix" if self.question.scope == "all" else "at every prefix that the composition reaches"
+        return "at every prefix" if self.question.scope == "all" else "wherever the composition goes"

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from factorcomp.formats import json_tables, safetensors_tables
 from factorcomp.formats.python_objects import SCHEME, read_python
 from factorcomp.models import memory
-from factorcomp.models.errors import InputError
+from factorcomp.models.errors import InputError, Problems
+from factorcomp.models.float_tables import check_rows
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import Source, TabularModel
+from factorcomp.models.vocabulary import EndedPrefixes
 
 
 class Format(NamedTuple):
@@ -35,6 +37,8 @@ FORMATS = {
         safetensors_tables.MEMORY_PER_BYTE,
     ),
 }
+BLOCK = 2**16
+"""Rows that are checked together before they are written."""
 NOT_YET = {".arpa": "n-gram models (.arpa)"}
 
 
@@ -79,7 +83,8 @@ def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> N
     JSON keeps rational rows exactly, and floats to 16 digits; safetensors keeps floats exactly, and writes rational
     rows as log-probabilities in float64.
 
-    **Raises:** `InputError` for another ending, a folder that cannot be written, or a row that the format cannot hold.
+    **Raises:** `InputError` for another ending, a folder that cannot be written, rows that are no distributions, or a
+    number that the format cannot hold.
     """
     name = os.fspath(path)
     _check_name(name)
@@ -90,6 +95,7 @@ def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> N
         )
     if not isinstance(model, TabularModel):
         raise InputError(f"{name}: found a {type(model).__name__}; needed a table: model.tabulate(length) makes one")
+    _check_rows(model, name)
     target = Path(os.path.realpath(name))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -101,6 +107,21 @@ def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> N
         raise InputError(f"{name}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_rows(model: TabularModel, name: str) -> None:
+    """Raises `InputError` unless every row is a distribution, the EOS row after EOS: what is written can be read."""
+    problems = Problems(name)
+    ended = EndedPrefixes(len(model.vocabulary), None if model.eos is None else model.vocabulary.index(model.eos))
+    for length, rows in enumerate(model.steps):
+        for start in range(0, rows.shape[0], BLOCK):
+            logs = rows.log_probs(start, start + BLOCK)
+
+            def report(row: int, token: int | None, message: str, place=f"steps[{length}]", start=start) -> None:
+                problems.add(f"{place}[{start + row}]" + ("" if token is None else f"[{token}]"), message)
+
+            check_rows(logs, "log_probs", ended.eos, ended(length)[start : start + BLOCK], report)
+    problems.raise_any()
 
 
 def _check_name(name: str) -> None:

@@ -118,14 +118,15 @@ def _values(
 def write_safetensors(model: TabularModel, name: str) -> bytes:
     """The model as a safetensors file: log-probabilities in float64.
 
-    Where every step holds floats of one scale and type (of a file that was read, say) these are kept as they are.
+    Where every step holds floats of one scale (of a file that was read, say) these are kept as they are, unless they
+    are proportions of a distribution only, and no file holds such.
     """
     vocab = len(model.vocabulary)
     if model.horizon > MAX_AXES:
         raise InputError(
             f"{name}: {model.horizon} steps need a tensor with as many axes, and NumPy has {MAX_AXES}; use .json"
         )
-    scales = {rows.scale if isinstance(rows, FloatRows) else None for rows in model.steps}
+    scales = {rows.scale if isinstance(rows, FloatRows) and _sums_to_1(rows) else None for rows in model.steps}
     kept = scales.pop() if len(scales) == 1 else None
     tensors = {}
     for length, rows in enumerate(model.steps):
@@ -133,3 +134,11 @@ def write_safetensors(model: TabularModel, name: str) -> bytes:
         tensors[f"step_{length}"] = np.ascontiguousarray(values).reshape((vocab,) * (length + 1))
     metadata = {"vocabulary": json.dumps(model.vocabulary, ensure_ascii=False), "values": kept or "log_probs"}
     return safetensors.numpy.save(tensors, metadata | ({} if model.eos is None else {"eos": model.eos}))
+
+
+def _sums_to_1(rows: FloatRows) -> bool:
+    problems: list[int] = []
+    check_rows(
+        rows.values, rows.scale, None, np.zeros(len(rows.values), dtype=bool), lambda row, *_: problems.append(row)
+    )
+    return not problems

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -49,10 +50,10 @@ class FunctionModel:
         if tuple(vocabulary) == self.vocabulary:
             return self
         places = {token: place for place, token in enumerate(self.vocabulary)}
-        own = jnp.asarray([places[token] for token in vocabulary])
+        own = np.array([places[token] for token in vocabulary])
 
-        def log_probs(prefixes: Int[Array, "batch length"]) -> Float[Array, "batch vocab"]:
-            return jnp.asarray(self.log_probs(own[prefixes]))[:, own]
+        def log_probs(prefixes: Int[Array, "batch length"]) -> Any:  # an array of JAX or NumPy, as the function's
+            return self.log_probs(jnp.asarray(own, dtype=jnp.int32)[prefixes])[:, own]
 
         return replace(self, log_probs=log_probs, vocabulary=tuple(vocabulary))
 
@@ -117,7 +118,7 @@ class FunctionModel:
         place = f"{self.source.name}: {self._after(tokens[0])}"
         try:
             rows = np.asarray(self.log_probs(jnp.asarray(tokens, dtype=jnp.int32)))
-            rows = rows if rows.dtype in (np.float16, np.float32) else rows.astype(np.float64)
+            rows = rows if rows.dtype in (np.float16, np.float32) else rows.astype(np.float64, casting="same_kind")
         except Exception as error:  # whatever the user's function raises
             raise InputError(f"{place}: the function raised {type(error).__name__}: {error}") from error
         if rows.shape != (len(tokens), len(self.vocabulary)):

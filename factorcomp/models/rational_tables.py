@@ -12,7 +12,7 @@ from factorcomp.models.notes import renormalised
 from factorcomp.models.numbers import NumberError
 from factorcomp.models.rows import RationalRows
 from factorcomp.models.vocabulary import NOT_THE_EOS_ROW, EndedPrefixes, prefix_count
-from factorcomp.models.written_rows import RowReader, settle
+from factorcomp.models.written_rows import Row, RowReader, settle
 
 
 def rational_steps(
@@ -67,13 +67,16 @@ class _Step:
         self.renormalised, self.largest, self._rounding = 0, Fraction(0), rounding
         if vocab is not None and set(map(type, rows)) == {list} and set(map(len, rows)) == {vocab}:
             self._settle(rows, vocab, reader)
+        equal: dict[int, tuple[Row, list[int]]] = {}
         for index in np.flatnonzero(~self.right).tolist():
-            row = reader.row(rows[index], vocab)
-            self.right[index] = row is not None
-            if row is not None and vocab is not None:
-                self.numerators = _put(self.numerators, index, row.numerators)
-                self.denominators = _put(self.denominators, index, row.denominators)
-                self._count(row.correction, 1)
+            if (row := reader.row(rows[index], vocab)) is not None:
+                equal.setdefault(id(row), (row, []))[1].append(index)
+        for row, places in equal.values():
+            self.right[places] = True
+            if vocab is not None:
+                self.numerators = _put(self.numerators, places, row.numerators)
+                self.denominators = _put(self.denominators, places, row.denominators)
+                self._count(row.correction, len(places))
 
     def _settle(self, rows: list, vocab: int, reader: RowReader) -> None:
         cells = map(reader.numbers.__getitem__, itertools.chain.from_iterable(rows))
@@ -103,12 +106,12 @@ def _check_count(place: str, found: int, vocab: int | None, length: int, problem
 
 
 def _put(
-    array: Shaped[np.ndarray, "prefixes vocab"], index: int, row: tuple[int, ...]
+    array: Shaped[np.ndarray, "prefixes vocab"], places: list[int], row: tuple[int, ...]
 ) -> Shaped[np.ndarray, "prefixes vocab"]:
-    """The array with a row in it: of Python integers, once one does not fit into 64 bits."""
+    """The array with a row at these places: of Python integers, once one does not fit into 64 bits."""
     try:
-        array[index] = row
+        array[places] = row
     except OverflowError:
         array = array.astype(object)
-        array[index] = row
+        array[places] = row
     return array

@@ -165,12 +165,16 @@ class FloatRows(AbstractRows):
         prefixes, vocab = self.values.shape
         return prefixes, vocab
 
-    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
-        block = self.values[start:stop].astype(np.float64)
+    @cached_property
+    def _logs(self) -> Float[np.ndarray, "prefixes vocab"]:
+        values = self.values.astype(np.float64)
         if self.scale == "probs":
             with np.errstate(divide="ignore"):
-                block = np.log(block)
-        return _normalised(block)
+                values = np.log(values)
+        return _normalised(values)
+
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        return self._logs[start:stop]
 
     def exact(self, index: int) -> ExactRow:
         row = [float(x) for x in self.values[index]]
@@ -224,12 +228,16 @@ class TiltedRows(AbstractRows):
     def shape(self) -> tuple[int, int]:
         return self.expert.shape
 
-    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
-        base, own = self.background.log_probs(start, stop), self.expert.log_probs(start, stop)
+    @cached_property
+    def _logs(self) -> Float[np.ndarray, "prefixes vocab"]:
+        base, own = (rows.log_probs(0, rows.shape[0]) for rows in (self.background, self.expert))
         common = (base > -np.inf) & (own > -np.inf)
         with np.errstate(invalid="ignore"):
             logs = np.where(common, base + float(self.weight) * (own - base), -np.inf)
         return _normalised(logs)
+
+    def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
+        return self._logs[start:stop]
 
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
         """The errors of both rows, scaled as `(1-λ) l_b + λ l` scales them, and the rounding of that sum, normalised."""

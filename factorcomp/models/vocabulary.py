@@ -63,6 +63,7 @@ class EndedPrefixes:
     """
 
     def __init__(self, vocab: int, eos: int | None):
+        self.eos = eos
         self._is_eos = np.arange(vocab) == (-1 if eos is None else eos)
         self._length = 0
         self._ended = np.zeros(1, dtype=bool)

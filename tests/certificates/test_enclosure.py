@@ -98,7 +98,7 @@ def test_enclosures_never_contradict_the_fractions(instance: Instance) -> None:
         if mine.verdict is not Verdict.UNDECIDED and hasattr(other.witness, "prefix"):
             assert mine.witness.prefix == other.witness.prefix
             assert mine.witness.experts == other.witness.experts
-    joint = ("well_defined", "pointwise_joint", "interval_joint", "mask_agreement", "factorized_conditionals", "terminates")
+    joint = ("pointwise_joint", "interval_joint", "mask_agreement", "factorized_conditionals", "terminates")
     for result in enclosed.claims:
         if result.claim in joint and exact["well_defined"].verdict is Verdict.HOLDS:
             assert result.verdict is not Verdict.UNDECIDED, result
@@ -139,14 +139,16 @@ def test_a_composition_that_is_the_background_is_known_though_two_deviate() -> N
 
 
 def test_undecided_says_where_and_why() -> None:
-    """Z = 1 with two deviators, up to the rounding of float64: only an enclosure sees it."""
-    base = Model(("a", "b", "c"), None, (((0.0, 0.0, 0.0),),), "logs")
-    up = Model(("a", "b", "c"), None, ((tuple(Fraction(n) for n in (1, 0, 0)),),), "logs")
-    low, high = logarithm(Fraction(3))
-    del low, high
-    other = Model(("a", "b", "c"), None, ((tuple(Fraction(n) for n in (0, 1, -1)),),), "logs")
-    found = decide(base, {"up": up, "other": other}, Question(1))
-    assert found["unit_normalizer"].verdict is Verdict.REFUTED
+    """Lemma 1.8: Z = 1 though two deviate. A third expert, in logs, forbids fractions; no enclosure tells Z from 1."""
+    sixths = [[Fraction(n, 6) for n in row] for row in ((2, 2, 2), (1, 1, 4), (1, 3, 2))]
+    base, up, down = (Model(("a", "b", "c"), None, ((tuple(row),),)) for row in sixths)
+    idle = Model(("a", "b", "c"), None, (((0.0, 0.0, 0.0),),), "logs")
+    assert decide(base, {"up": up, "down": down}, Question(1))["unit_normalizer"].verdict is Verdict.HOLDS
+    found = decide(base, {"up": up, "down": down, "idle": idle}, Question(1))
+    assert found["unit_normalizer"].verdict is Verdict.UNDECIDED
+    assert found["unit_normalizer"].why == "at the start the enclosure of the residual contains 0, which decides"
+    assert found["exact_switching"].verdict is Verdict.REFUTED
+    assert found.deviating == {"up": (((0, 1),),), "down": (((0, 1),),), "idle": ((),)}
 
 
 @pytest.mark.parametrize("extreme", [-1e308, -1e30, -745.2, 700.0, 1e308])

@@ -21,9 +21,7 @@ def table(*steps: list[tuple[Fraction, ...]], eos: str | None = None) -> Model:
 @settings(max_examples=80, deadline=None)
 @given(instances())
 def test_agrees_with_the_oracle(instance: Instance) -> None:
-    truth = oracle.decide(
-        instance.vocabulary, instance.eos, instance.background, instance.experts, instance.question
-    )
+    truth = oracle.decide(instance.vocabulary, instance.eos, instance.background, instance.experts, instance.question)
     assert golden.differences(decided(instance), truth) == []
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factorcomp.formats import load, save
+from factorcomp.formats import files, load, save
 from factorcomp.models.errors import InputError
 from factorcomp.models.function import FunctionModel
+from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 
 MODEL = TabularModel.from_probabilities([["1/4", "3/4"]], ["a", "b"])
@@ -102,11 +103,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(monkeypatch):
 
 
 def test_an_interrupted_write_leaves_nothing(monkeypatch):
-    def interrupted(self, start, stop):
+    def interrupted(model, name):
+        yield b"{"
         raise KeyboardInterrupt
 
     model = TabularModel.from_log_probs([np.log([0.5, 0.5])], ["a", "b"])
-    monkeypatch.setattr(type(model.steps[0]), "log_probs", interrupted)
+    monkeypatch.setitem(files.FORMATS, ".json", files.FORMATS[".json"]._replace(write=interrupted))
     with pytest.raises(KeyboardInterrupt):
         save(model, "out.json")
     assert os.listdir() == []
@@ -135,3 +137,26 @@ def test_the_json_that_is_written_is_the_documented_format():
         '{"format": "factorcomp-model/1", "kind": "tabular", "vocabulary": ["a", "é"], "eos": null,\n'
         ' "steps": [\n[["1/4", "3/4"]],\n[[1, 0],\n ["1/2", "1/2"]]]}\n'
     )
+
+
+@pytest.mark.parametrize("ending", [".json", ".safetensors"])
+@pytest.mark.parametrize(
+    ("rows", "eos", "message"),
+    [
+        (FloatRows(np.full((1, 2), -np.inf), "logits"), None, r"steps\[0\]\[0\]: found -inf for every token"),
+        (FloatRows(np.array([[0.5, np.nan]]), "probs"), None, r"steps\[0\]\[0\]\[0\]: found NaN"),
+        (FloatRows(np.full((2, 2), 0.5), "probs"), "b", r"steps\[1\]\[1\]: found another token possible after EOS"),
+    ],
+)
+def test_rows_that_could_not_be_read_back_are_refused(ending, rows, eos, message):
+    steps = (rows,) if len(rows.values) == 1 else (FloatRows(rows.values[:1], "probs"), rows)
+    with pytest.raises(InputError, match=message):
+        save(TabularModel(("a", "b"), steps, eos), "out" + ending)
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("ending", [".json", ".safetensors"])
+def test_proportions_are_written_as_probabilities(ending):
+    """In memory rows of probabilities define a distribution by their proportions; a file's must sum to 1."""
+    save(TabularModel(("a", "b"), (FloatRows(np.array([[1.0, 3.0]]), "probs"),)), "out" + ending)
+    np.testing.assert_allclose(load("out" + ending).steps[0].log_probs(0, 1), np.log([[0.25, 0.75]]))

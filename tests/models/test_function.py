@@ -87,7 +87,7 @@ def test_prefixes_are_jax_integers():
             [0.0, 0.0],
             r"f: after the empty prefix: the function returned the shape \(1, 2\); needed \(1, 3\), one row for each",
         ),
-        (lambda prefixes: "nothing", "f: after the empty prefix: the function raised ValueError"),
+        (lambda prefixes: "nothing", "f: after the empty prefix: the function raised TypeError"),
         (lambda prefixes: prefixes.gone, "f: after the empty prefix: the function raised AttributeError: .*gone"),
         (
             lambda prefixes: np.where((np.asarray(prefixes) == 2).any(1)[:, None], np.nan, np.log(1 / 3)) * np.ones(3),

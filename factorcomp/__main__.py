@@ -1,0 +1,7 @@
+"""`python -m factorcomp`."""
+
+import sys
+
+from factorcomp.cli import main
+
+sys.exit(main())

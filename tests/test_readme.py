@@ -1,0 +1,42 @@
+"""The README shows what happens: its Python runs as written, its console blocks print what they show."""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+RUN = "import sys; from factorcomp.cli import main; sys.argv[0] = 'factorcomp'; sys.exit(main())"
+BLOCKS = re.findall(r"^```console\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+SHOWN = [block for block in BLOCKS if "\n" in block.strip() and not block.split("\n")[1].startswith("$")]
+
+
+def test_python():
+    failures, tried = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
+    assert tried > 0
+    assert failures == 0
+
+
+def test_a_console_block_is_shown():
+    assert SHOWN
+
+
+@pytest.mark.parametrize("block", SHOWN)
+def test_console(block):
+    """A command and all that it prints."""
+    command, _, output = block.partition("\n")
+    arguments = shlex.split(command.removeprefix("$ factorcomp "))
+    run = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=False)
+    assert run.stdout.rstrip("\n") == output.rstrip("\n")
+
+
+def test_first_screen():
+    """One sentence, then two command lines."""
+    lines = README.read_text(encoding="utf-8").split("\n")
+    commands = lines[lines.index("```sh") + 1 : lines.index("```")]
+    assert len(commands) == 2
+    assert lines.index("```") < 12
