@@ -10,11 +10,12 @@ import decimal
 import math
 from fractions import Fraction
 from itertools import permutations
+from typing import TypeGuard
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from factorcomp.models.rows import EPS, AbstractRows, ExactRow, RationalRows
+from factorcomp.models.rows import EPS, AbstractRows, ExactRow, FloatRows, RationalRows
 
 _CHUNK = 1 << 16
 
@@ -103,9 +104,40 @@ def _exceeds(
     gap = value - limit
     decided = np.isinf(value) | (np.abs(gap) > error)
     answer[open_pairs] = gap > 0
-    for pair in open_pairs[~decided]:
+    still_open = open_pairs[~decided]
+    if threshold == 0 and _are_logs(rows) and _are_logs(other):
+        a, b = (r.values[i[still_open]].astype(np.float64) for r, i in ((rows, mine), (other, theirs)))
+        answer[still_open] = ~_differ_by_a_constant(a, b)
+        still_open = still_open[_could_overflow(a) | _could_overflow(b)]
+    for pair in still_open:
         answer[pair] = row_exceeds(rows.exact(int(mine[pair])), other.exact(int(theirs[pair])), threshold)
     return answer
+
+
+def _are_logs(rows: AbstractRows) -> TypeGuard[FloatRows]:
+    return isinstance(rows, FloatRows) and rows.scale != "probs"
+
+
+def _could_overflow(logs: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
+    return (np.where(logs > -np.inf, np.abs(logs), 0.0) > 1e300).any(axis=1)
+
+
+def _differ_by_a_constant(
+    a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]
+) -> Bool[np.ndarray, " pairs"]:
+    """Whether `a - b` is exactly constant on a common support, by the error-free transformation TwoSum (Knuth).
+
+    `a - b = d + e` with `d` the rounded difference and `e` its error, both floats: the pair is unique, so the exact
+    differences are equal iff the pairs are; unless one overflows.
+    """
+    support = a > -np.inf
+    with np.errstate(invalid="ignore", over="ignore"):
+        d = a - b
+        back = d - a
+        e = (a - (d - back)) + (-b - back)
+    first = support.argmax(1)[:, None]
+    d0, e0 = np.take_along_axis(d, first, 1), np.take_along_axis(e, first, 1)
+    return ((support == (b > -np.inf)) & (~support | ((d == d0) & (e == e0)))).all(1)
 
 
 def _gather(

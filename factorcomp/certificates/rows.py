@@ -77,7 +77,7 @@ class Rows:
         self.exact, root = exact, lcm(*(weight.denominator for weight in weights))
         self.root = root if root <= LARGEST_POWER else 1
         self._read: dict[tuple[str, tuple[Entry, ...]], Row] = {}
-        self._known: dict[tuple[tuple[Fraction | None, ...], tuple[int, ...]], Row] = {}
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Row] = {}
         self._tilted: dict[tuple[Row, Row, Fraction], Row] = {}
 
     def read(self, model: Model, t: int, h: int) -> Row:
@@ -123,12 +123,14 @@ class Rows:
         present = [weight for weight in weights if weight]
         if len(present) <= 1:
             return self.rational([Fraction(bool(weight)) for weight in weights])
-        if len({shift for shift, _ in present}) <= 1 and all(_small(e) for _, powers in present for _, e in powers):
+        level = all(shift == present[0][0] for shift, _ in present)
+        if level and all(_small(e) for _, powers in present for _, e in powers):
             return self.rational(_raised(weights, 1))
         if not all(_small(e * self.root) for _, powers in present for _, e in powers):
             return Row(self.exact, False, general=weights)
-        shifts = tuple(weight and weight[0] - present[0][0] for weight in weights)
-        key = (shifts if any(shifts) else (), _lowest(_raised(weights, self.root)))
+        pure = not any(powers for _, powers in present)
+        integers = tuple(map(int, map(bool, weights))) if pure else _lowest(_raised(weights, self.root))
+        key = (() if level else _relative([shift for shift, _ in present]), integers)
         return self._known.setdefault(key, Row(self.exact, True, general=weights))
 
 
@@ -147,6 +149,15 @@ def _lowest(proportions: Sequence[Fraction]) -> tuple[int, ...]:
     integers = [value.numerator * (common // value.denominator) for value in proportions]
     factor = gcd(*integers) or 1
     return tuple(n // factor for n in integers)
+
+
+def _relative(shifts: Sequence[Fraction]) -> tuple[int, ...]:
+    """The differences to the first number: their least common denominator and their numerators over it."""
+    common = lcm(*(value.denominator for value in shifts))
+    integers = [value.numerator * (common // value.denominator) for value in shifts]
+    differences = [n - integers[0] for n in integers]
+    factor = gcd(common, *differences)
+    return common // factor, *(n // factor for n in differences)
 
 
 def same(left: Row, right: Row) -> bool | None:

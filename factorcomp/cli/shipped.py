@@ -45,13 +45,11 @@ def example(name: str) -> Example:
         meant = f" (did you mean {close[0]!r}?)" if close else ""
         raise InputError(f"no example is named {name!r}{meant}; `factorcomp examples` lists them")
     about = json.loads((FOLDER / name / "example.json").read_text(encoding="utf-8"))
-    others = {"background", "example"}
-    files = sorted(path.stem for path in (FOLDER / name).glob("*.json") if path.stem not in others)
     return Example(
         name=name,
         folder=FOLDER / name,
         title=about["title"],
         statement=about["statement"],
         options=about.get("options", {}),
-        experts=tuple(about.get("experts", files)),
+        experts=tuple(about["experts"]),
     )

@@ -86,14 +86,10 @@ def _size(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, " pref
 
 def _normalised(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, "prefixes vocab"]:
     """`l - logsumexp(l)` by rows; a row of -inf alone stays as it is."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        top = logs.max(axis=1, keepdims=True)
-        top = np.where(np.isfinite(top), top, 0.0)
-        return (
-            logs
-            - top
-            - np.where(np.isinf(logs).all(1, keepdims=True), 0.0, np.log(np.exp(logs - top).sum(1, keepdims=True)))
-        )
+    top = logs.max(axis=1, keepdims=True)
+    shifted = logs - np.where(top > -np.inf, top, 0.0)
+    total = np.exp(shifted).sum(axis=1, keepdims=True)
+    return shifted - np.log(np.where(total > 0, total, 1.0))
 
 
 class RationalRows(AbstractRows):
@@ -186,31 +182,10 @@ class FloatRows(AbstractRows):
     def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
         if not isinstance(other, FloatRows) or (self.scale == "probs") != (other.scale == "probs"):
             return np.zeros(len(mine), dtype=bool)
-        a = self.values[mine].astype(np.float64)
-        b = other.values[theirs].astype(np.float64)
-        same = (a == b).all(1)
-        return same if self.scale == "probs" else same | _differ_by_a_constant(a, b)
+        return (self.values[mine] == other.values[theirs]).all(axis=1)
 
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "FloatRows":
         return FloatRows(self.values[prefixes][:, tokens], self.scale)
-
-
-def _differ_by_a_constant(
-    a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]
-) -> Bool[np.ndarray, " pairs"]:
-    """Whether `a - b` is exactly constant on a common support, by the error-free transformation TwoSum (Knuth).
-
-    `a - b = d + e` with `d` the rounded difference and `e` its error, both floats: the pair is unique, so the exact
-    differences are equal iff the pairs are.
-    """
-    support = a > -np.inf
-    with np.errstate(invalid="ignore"):
-        d = a - b
-        back = d - a
-        e = (a - (d - back)) + (-b - back)
-    first = support.argmax(1)[:, None]
-    d0, e0 = np.take_along_axis(d, first, 1), np.take_along_axis(e, first, 1)
-    return ((support == (b > -np.inf)) & (~support | ((d == d0) & (e == e0)))).all(1)
 
 
 class TiltedRows(AbstractRows):

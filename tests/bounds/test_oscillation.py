@@ -60,6 +60,11 @@ def test_logs_that_differ_by_a_constant_are_one_distribution():
     assert differ(floats("logits", [0.0, -np.inf]), floats("logits", [3.0, 0.0])) == [True]
 
 
+def test_logits_whose_difference_overflows():
+    assert differ(floats("logits", [1e308, 1e308]), floats("logits", [-1e308, -1e308])) == [False]
+    assert differ(floats("logits", [1e308, np.nextafter(1e308, 0)]), floats("logits", [-1e308, -1e308])) == [True]
+
+
 def test_float32_rows_are_compared_as_given():
     row = [0.1, 0.9]
     single, double = floats("probs", row, dtype=np.float32), floats("probs", row)

@@ -15,7 +15,6 @@ from factorcomp.certificates import (
     fingerprint,
     write_certificate,
 )
-from factorcomp.certificates.claims import Verdict
 from tests import golden
 from tests.certificates.subjects import decided_from_files, written
 
