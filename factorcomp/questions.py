@@ -26,7 +26,7 @@ def ask(
     weights: Mapping[str, Any] | None = None,
     require: Sequence[str] = ("interval_joint",),
 ) -> Question:
-    """The question that the options ask of these models, which share their vocabulary; the options are those of `verify`.
+    """The question that the options of `verify` ask of these models, which share their vocabulary.
 
     They are taken as a caller gave them, whatever they are. Raises `InputError` with every problem.
     """
@@ -104,7 +104,9 @@ def _masks(
                 last = f"positions are 0 to {length - 1}" if length else "there is no position in length 0"
                 problems.append(f"the mask of {name} has position {position}; {last}")
             elif owners.setdefault(position, name) != name:
-                problems.append(f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint")
+                problems.append(
+                    f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"
+                )
     return found
 
 

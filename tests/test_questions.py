@@ -1,4 +1,4 @@
-"""Bad options are a table: every one is refused with what was given and what was needed; several at once are all told."""
+"""Bad options are a table: each is refused with what was given and needed; several at once are all told."""
 
 from fractions import Fraction
 

@@ -1,6 +1,7 @@
 """The README shows what happens: its Python runs as written, its console blocks print what they show."""
 
 import doctest
+import os
 import re
 import shlex
 import subprocess
@@ -30,7 +31,9 @@ def test_console(block):
     """A command and all that it prints."""
     command, _, output = block.partition("\n")
     arguments = shlex.split(command.removeprefix("$ factorcomp "))
-    run = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    program = [sys.executable, "-c", RUN, *arguments]
+    run = subprocess.run(program, capture_output=True, text=True, check=False, env=environment)
     assert run.stdout.rstrip("\n") == output.rstrip("\n")
 
 

@@ -1,9 +1,9 @@
 """Do two rows differ by more than a threshold? Decided exactly on the numbers given (interface.md, "Exactness").
 
 The oscillation of the log-ratio of rows `p`, `q` is `max_y f - min_y f` with `f = log p/q`, and infinite where their
-supports differ. A float with a bound on its error decides most pairs of rows; the few that it leaves open are decided on
-rationals: `f(y) - f(z) > X` is `log A > c` with rational `A`, `c`, and where neither is trivial the two sides are never
-equal (Lindemann: the log of a rational other than 1 is irrational), so that more digits always decide.
+supports differ. A float with a bound on its error decides most pairs of rows; the few that it leaves open are decided
+on rationals: `f(y) - f(z) > X` is `log A > c` with rational `A`, `c`, and where neither is trivial the two sides are
+never equal (Lindemann: the log of a rational other than 1 is irrational), so that more digits always decide.
 """
 
 import decimal
@@ -119,7 +119,7 @@ def _are_logs(rows: AbstractRows) -> TypeGuard[FloatRows]:
 
 
 def _could_overflow(logs: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
-    return (np.where(logs > -np.inf, np.abs(logs), 0.0) > 1e300).any(axis=1)
+    return np.where(logs > -np.inf, np.abs(logs), 0.0).max(axis=1) > 1e300
 
 
 def _differ_by_a_constant(

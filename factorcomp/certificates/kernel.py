@@ -5,7 +5,7 @@ exponential are enclosed, and a claim that an enclosure cannot tell is UNDECIDED
 is exact in both cases. Nothing is shared with the engines.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from factorcomp.certificates import composition, factorization
@@ -58,11 +58,12 @@ def decide(
     prefixes = sum(map(sum, tree.scope))
     if not defined:
         return Findings(tuple(results), None, {}, {}, masks, prefixes)
+    numbers = measures(tree, results) if claims is None else None
     deviating, active = (
         {name: tuple(spans([bits >> i & 1 for bits in level]) for level in sets) for i, name in enumerate(tree.experts)}
         for sets in (tree.deviating, tree.active)
     )
-    return Findings(tuple(results), measures(tree) if claims is None else None, deviating, active, masks, prefixes)
+    return Findings(tuple(results), numbers, deviating, active, masks, prefixes)
 
 
 def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) -> ClaimResult:
@@ -99,18 +100,18 @@ def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.M
     return masks if masks is tree.question.masks or (defined and not clash) else None, judges
 
 
-def measures(tree: Tree) -> Measures:
+def measures(tree: Tree, results: Sequence[ClaimResult]) -> Measures:
     """The numbers of a report (interface.md)."""
     low, high = composition.log_normalizers(tree)
     experts = {name: _expert_measures(tree, i) for i, name in enumerate(tree.experts)}
-    equal = composition.local_equals_global(tree)
+    residuals = {result.claim: result.residual for result in results}
     return Measures(
         tv_to_switching=number(composition.tv_to_switching(tree)),
-        tv_local_global=number(equal.residual),
+        tv_local_global=residuals["local_equals_global"],
         log_normalizer_min=low,
         log_normalizer_max=high,
         experts=experts,
-        overlap_probability=number(tree.meets(lambda t, h: composition.several(tree.deviating[t][h]))),
+        overlap_probability=residuals["pointwise_joint"],
         termination=_termination(tree) if tree.eos is not None else None,
     )
 

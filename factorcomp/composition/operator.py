@@ -7,19 +7,17 @@
 | `λ_i` | `weights[i]` |
 | `log Z(h)` | `log_normalizer` |
 
-The functions take arrays of NumPy or of JAX and answer with the same; they can be jitted. `-inf` is a probability of 0, and supports are compared before anything is subtracted, so that NaN never arises.
+The functions take arrays of NumPy or of JAX and answer with the same; they can be jitted. `-inf` is a probability of
+0, and supports are compared before anything is subtracted, so that NaN never arises.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 from jaxtyping import Bool, Float
-from jaxtyping import Array as JaxArray
 
 from factorcomp.certificates.claims import NullTokens
 
-
-Array = JaxArray | np.ndarray
+Array = Any  # an array of NumPy or of JAX
 
 
 class Composed(NamedTuple):
@@ -33,7 +31,9 @@ class Composed(NamedTuple):
     undefined: Bool[Array, "*prefixes"]
 
 
-def log_normalize(logs: Float[Array, "*prefixes vocab"]) -> tuple[Float[Array, "*prefixes vocab"], Float[Array, "*prefixes"]]:
+def log_normalize(
+    logs: Float[Array, "*prefixes vocab"],
+) -> tuple[Float[Array, "*prefixes vocab"], Float[Array, "*prefixes"]]:
     """`l - logsumexp(l)` and `logsumexp(l)`; where all of `l` is -inf both are -inf."""
     xp = logs.__array_namespace__()
     top = logs.max(axis=-1)
@@ -50,7 +50,7 @@ def tilt(
     experts: Float[Array, "experts *prefixes vocab"],
     weights: Float[Array, " experts"],
 ) -> Float[Array, "experts *prefixes vocab"]:
-    """The tilted experts `p_i^(λ_i) ∝ p_b (p_i/p_b)^λ_i` on the common support; an expert of weight 1 stays as it is."""
+    """The tilted experts `p_i^(λ_i) ∝ p_b (p_i/p_b)^λ_i` on the common support; as given where `λ_i = 1`."""
     xp = background.__array_namespace__()
     weight = weights.reshape(-1, *([1] * background.ndim))
     common = (background > -xp.inf) & (experts > -xp.inf)

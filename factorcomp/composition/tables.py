@@ -1,4 +1,4 @@
-"""compose(): the composition as a model of its own, stepwise or of whole sequences. Source: theory.md 1.1, 1.2, 1.5 (3)."""
+"""The composition as a table, stepwise or of whole sequences. Source: theory.md 1.1, 1.2, 1.5 (3)."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from factorcomp.certificates.claims import NullTokens
 from factorcomp.composition.operator import compose_rows
@@ -42,10 +42,12 @@ def compose_tables(
 ) -> TabularModel:
     """The composition of aligned tables as a table of `length` steps: rational if they are and the weights are whole.
 
-    Stepwise, row `h` is `w(.|h)/Z(h)`; at the sequence level `p_G(y|h) ∝ w(y|h) B(hy)` with `B(h) = sum_y w(y|h) B(hy)`, 1 at
+    Stepwise, row `h` is `w(.|h)/Z(h)`; at the sequence level `p_G(y|h) ∝ w(y|h) B(hy)` with `B(h) = sum_y w(y|h)
+    B(hy)`, 1 at
     the leaves. A row that the composition cannot reach and that has no mass is the background's, and a note says so.
 
-    Raises `InputError` where the composition reaches an undefined ratio, or (stepwise) a prefix where all mass vanishes.
+    Raises `InputError` where the composition reaches an undefined ratio, or (stepwise) a prefix where all mass
+    vanishes.
     """
     steps = [
         _weigh(background.steps[t], {n: e.steps[t] for n, e in experts.items()}, null_tokens, weights)
@@ -68,10 +70,15 @@ def compose_tables(
             prefix = _prefix(int((empty & reached).argmax()), t, background)
             raise InputError(f"the composition is undefined after {prefix}: all mass vanishes there")
         if empty.any():
-            notes.append(f"composition: {int(empty.sum())} unreachable rows of step {t} have no mass; the background's stand there")
+            count = int(empty.sum())
+            notes.append(
+                f"composition: {count} rows of step {t} are unreachable without mass: the background's stand there"
+            )
         rows.append(_normalised(step, empty, background.steps[t]))
     names = " + ".join(experts)
-    return TabularModel(background.vocabulary, tuple(rows), background.eos, Source(f"composition of {names}", notes=tuple(notes)))
+    return TabularModel(
+        background.vocabulary, tuple(rows), background.eos, Source(f"composition of {names}", notes=tuple(notes))
+    )
 
 
 def _weigh(
@@ -99,7 +106,9 @@ def _weigh_exactly(
         own = [_tilt(base, rows.exact(h).factors, weight) for rows, weight in zip(experts, weights, strict=True)]
         for y, p in enumerate(base):
             openers = [row[y] for row in own if row[y]] if not p else []
-            weighted = any(not p and rows.exact(h).factors[y] and w != 1 for rows, w in zip(experts, weights, strict=True))
+            weighted = any(
+                not p and rows.exact(h).factors[y] and w != 1 for rows, w in zip(experts, weights, strict=True)
+            )
             tolerated = {"strict": 0, "cancel": 1, "drop": len(own)}[null_tokens]
             undefined[h] |= weighted or len(openers) > tolerated
             opened = openers[0] if openers and null_tokens == "cancel" else Fraction(0)
@@ -133,7 +142,8 @@ def _with_what_follows(steps: list[Weighed], vocab: int) -> list[Weighed]:
         if follows is not None:
             child = follows.reshape(-1, vocab)
             values = values * child if step.exact else values + child
-        values = np.where(step.undefined[:, None], Fraction(0) if step.exact else -np.inf, values)
+        values = values.copy()
+        values[step.undefined] = Fraction(0) if step.exact else -np.inf
         found.append(replace(step, values=values))
         follows = values.sum(axis=1) if step.exact else np.logaddexp.reduce(values, axis=1)
     return found[::-1]

@@ -1,4 +1,4 @@
-"""The arithmetic of a block of prefixes, jitted once for a block's shape, so that compile time does not grow with length."""
+"""The arithmetic of a block of prefixes, jitted once, so that compile time does not grow with length."""
 
 from functools import partial
 from typing import NamedTuple
@@ -15,8 +15,8 @@ class Block(NamedTuple):
     """One block of prefixes under composition; `components` are the background and the (tilted) experts.
 
     `settled`: at most one expert differs from the background and none opens a token unseen, so that the composition is
-    that component and `Z = 1` exactly (Lemma 1.8, Theorem 4.4 (2)); then `log_normalizer` and `nearest_tv` are exact zeros.
-    `switching`: the row of the switching model; `switches`: it is settled to be the composition's.
+    that component and `Z = 1` exactly (Lemma 1.8, Theorem 4.4 (2)); then `log_normalizer` and `nearest_tv` are exact
+    zeros. `switching`: the row of the switching model; `switches`: it is settled to be the composition's.
     `error` bounds the rounding errors of `log_probs`, `log_normalizer` and of each total variation.
     """
 
@@ -84,7 +84,17 @@ def compose_block(
     undefined = composed.undefined
     switches = settled & (assigned == _sole(differs))
     return Block(
-        log_probs, components, switching, log_normalizer, nearest_tv, expert_tv, settled, undefined, dead, switches, error
+        log_probs,
+        components,
+        switching,
+        log_normalizer,
+        nearest_tv,
+        expert_tv,
+        settled,
+        undefined,
+        dead,
+        switches,
+        error,
     )
 
 

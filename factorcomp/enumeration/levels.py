@@ -1,4 +1,4 @@
-"""The prefixes of one length, and the step to the next: rows composed in JAX block by block, laws extended by a token."""
+"""The prefixes of one length, and the step to the next: rows composed block by block in JAX, laws extended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ def block_size(vocab: int, length: int) -> int:
 class Laws:
     """What the models say of the prefixes of one length. `log_models[0]` is the background, then the experts.
 
-    `reachable`: by the composition (theory.md 1.1), decided by supports. `path_log_normalizer`: the sum of `log Z` on the
-    way. `path_error`: a bound on the rounding error of each log here. `ended`: the prefix contains EOS.
+    `reachable`: by the composition (theory.md 1.1), decided by supports. `path_log_normalizer`: the sum of `log Z`
+    on the way. `path_error`: a bound on the rounding error of each log here. `ended`: the prefix contains EOS.
     """
 
     reachable: Bool[np.ndarray, " prefixes"]

@@ -34,7 +34,7 @@ Levels = Sequence[PrefixFlags]
 
 
 class Summary:
-    """The levels of one enumeration, and what can be read off them. `steps[t]` stands between `laws[t]` and `laws[t+1]`."""
+    """The levels of one enumeration: `steps[t]` stands between `laws[t]` and `laws[t+1]`."""
 
     def __init__(self, laws: Sequence[Laws], steps: Sequence[Step], vocab: int):
         self.laws = laws
@@ -95,7 +95,9 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
         conflict=summary.meeting([level.sum(axis=0) > 1 for level in active], active),
         normalizer=summary.vanishing(lambda step: step.log_normalizer),
         log_normalizer_range=(
-            (float(min(v.min() for v in normalizers)), float(max(v.max() for v in normalizers))) if normalizers else None
+            (float(min(v.min() for v in normalizers)), float(max(v.max() for v in normalizers)))
+            if normalizers
+            else None
         ),
         switching=summary.vanishing(lambda step: step.nearest_tv),
         tv_to_switching=_tv_to(leaves, leaves.log_switching),

@@ -1,7 +1,8 @@
 """What an enumeration sees, before anything is claimed: the one interface of the engines that visit every prefix.
 
-A survey speaks of prefixes by length and index, of experts by their place in the order given (0-based), and holds floats
-together with bounds on their errors. `factorcomp.factorization` turns it into claims. Source: theory.md, sections 1-4, 10.
+A survey speaks of prefixes by length and index, of experts by their place in the order given (0-based), and holds
+floats together with bounds on their errors. `factorcomp.factorization` turns it into claims. Source: theory.md,
+sections 1-4, 10.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,7 +63,7 @@ class Marginal:
 
 @dataclass(frozen=True)
 class ExpertSurvey:
-    """One expert: where it deviates and is active, by length; and by position, the first deviation and the largest TV."""
+    """One expert: where it deviates and is active, by length; by position, first deviation and largest TV."""
 
     deviating: tuple[Spans, ...]
     active: tuple[Spans, ...]
@@ -88,12 +89,13 @@ class TerminationSurvey:
 
 @dataclass(frozen=True)
 class Survey:
-    """All that the claims about one length need. Only `undefined` and `prefixes`, the number of prefixes in scope, are there if
-    the composition is undefined in scope.
+    """All that the claims about one length need. Only `undefined` and `prefixes`, the number of prefixes in scope,
+    are there if the composition is undefined in scope.
 
-    `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance to
-    the nearest component. `local_is_global`: proved; `global_differs`: the first prefix where the next token certainly
-    differs. `masks`: given or found, by expert; `None` without masks, or where two experts own one position.
+    `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance
+    to the nearest component. `local_is_global`: proved; `global_differs`: the first prefix where the next token
+    certainly differs. `masks`: given or found, by expert; `None` without masks, or where two experts own one
+    position.
     """
 
     undefined: Meeting

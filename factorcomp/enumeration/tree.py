@@ -1,6 +1,7 @@
-"""Walks over the tree of prefixes, level by level; prefix `h` of a level has the children `h V … h V + V - 1` of the next.
+"""Walks over the tree of prefixes, level by level.
 
-Flags and numbers come as one array per level, from the root on; the last axis is the prefixes.
+Prefix `h` of a level has the children `h V … h V + V - 1` of the next. Flags and numbers come as one array per level,
+from the root on; the last axis is the prefixes.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Factorized conditionals, decided stepwise on the rows: theory.md, Definition 2.1 and Theorem 2.3.
 
-Prefixes of one length fall into cells by their tokens on a block; within a cell the rows that Theorem 2.3 compares must be
-one. For each cell it is enough to compare with the first row in it: equality is transitive, and exact.
+Prefixes of one length fall into cells by their tokens on a block; within a cell the rows that Theorem 2.3 compares
+must be one. For each cell it is enough to compare with the first row in it: equality is transitive, and exact.
 
 | condition | rows, of prefixes with equal tokens on the block | |
 |---|---|---|
@@ -13,6 +13,7 @@ one. For each cell it is enough to compare with the first row in it: equality is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -23,7 +24,8 @@ from factorcomp.factorization.diameter import largest_distance
 from factorcomp.models.rows import AbstractRows, PowerTooLargeError
 
 Indices = Int[np.ndarray, "_"]  # cells, prefixes and members of cells: of different numbers
-CONDITIONS = ("c", "B", "I1", "I2")
+Condition = Literal["c", "B", "I1", "I2"]
+CONDITIONS: tuple[Condition, ...] = ("c", "B", "I1", "I2")
 BACKGROUND = -1
 
 
@@ -31,7 +33,8 @@ BACKGROUND = -1
 class Failure:
     """A failing pair of prefixes of `length` tokens; ordered as a reader looks for the first one.
 
-    `rank`: place of the condition in `CONDITIONS`; `expert`: its place in the order given, `BACKGROUND` for condition B.
+    `rank`: place of the condition in `CONDITIONS`; `expert`: its place in the order given, `BACKGROUND` for condition
+    B.
     """
 
     length: int
@@ -41,7 +44,7 @@ class Failure:
     expert: int
 
     @property
-    def condition(self) -> str:
+    def condition(self) -> Condition:
         """`"c"`, `"B"`, `"I1"` or `"I2"`."""
         return CONDITIONS[self.rank]
 
@@ -121,9 +124,7 @@ class Comparison:
     def decide(self, found: float) -> tuple[Failure | None, float, bool]:
         """The first failing pair, the largest TV of a pair (or `found`), and whether that is only a lower bound."""
         representative = _first_in_cell(self.cells, self.theirs)
-        stranger = np.flatnonzero(
-            exceeds(self.other, self.theirs, self.other, representative[self.cells[self.theirs]])
-        )
+        stranger = np.flatnonzero(exceeds(self.other, self.theirs, self.other, representative[self.cells[self.theirs]]))
         odd = _first_in_cell(self.cells, self.theirs[stranger])
         mine = self.mine[representative[self.cells[self.mine]] >= 0]
         unlike = exceeds(self.rows, mine, self.other, representative[self.cells[mine]])

@@ -69,7 +69,9 @@ def _openers(
         return ()
     row = slice(at.index, at.index + 1)
     possible = background.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf
-    opens = {n: ~possible & (m.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf) for n, m in experts.items()}
+    opens = {
+        n: ~possible & (m.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf) for n, m in experts.items()
+    }
     tolerated = {"strict": 0, "cancel": 1, "drop": len(experts)}[question.null_tokens]
     for token in range(len(possible)):
         openers = tuple(name for name, opened in opens.items() if opened[token])
@@ -78,9 +80,7 @@ def _openers(
     return ()
 
 
-def _mask_claims(
-    context: Context, background: TabularModel, experts: Mapping[str, TabularModel]
-) -> list[ClaimResult]:
+def _mask_claims(context: Context, background: TabularModel, experts: Mapping[str, TabularModel]) -> list[ClaimResult]:
     question, survey = context.question, context.survey
     if question.masks is None:
         return []

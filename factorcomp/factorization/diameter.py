@@ -1,8 +1,8 @@
 """The largest total variation between two rows of one cell, over many cells.
 
-For two sets of rows, either pair by pair, or by `TV(p, q) = max_S p(S) - q(S)` over sets `S` of tokens: the largest over all
-pairs is `max_S (max p(S) - min q(S))`. A cell is looked into only if the largest and smallest probabilities of each token,
-`TV <= sum_y (max p(y) - min q(y))_+`, leave room for more than what is already found.
+For two sets of rows, either pair by pair, or by `TV(p, q) = max_S p(S) - q(S)` over sets `S` of tokens: the largest
+over all pairs is `max_S (max p(S) - min q(S))`. A cell is looked into only if the largest and smallest probabilities
+of each token, `TV <= sum_y (max p(y) - min q(y))_+`, leave room for more than what is already found.
 """
 
 import numpy as np
@@ -67,9 +67,7 @@ def _between(a: Probabilities, b: Float[np.ndarray, "others vocab"]) -> tuple[fl
     return largest, not exact
 
 
-def _by_cell(
-    rows: AbstractRows, indices: Indices, cells: Indices
-) -> tuple[Probabilities, Int[np.ndarray, " cells"]]:
+def _by_cell(rows: AbstractRows, indices: Indices, cells: Indices) -> tuple[Probabilities, Int[np.ndarray, " cells"]]:
     """The probabilities of the rows, sorted by cell, and where each cell starts."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))

@@ -42,7 +42,7 @@ def local_equals_global(context: Context) -> ClaimResult:
         why = "stepwise and sequence-level composition are one distribution"
         return context.result("local_equals_global", Verdict.HOLDS, why, residual=0.0)
     if survey.global_differs is not None:
-        why = f"{context.after(survey.global_differs)} the next token differs between stepwise and sequence-level composition"
+        why = f"{context.after(survey.global_differs)} the stepwise and the sequence-level next token differ"
         witness = context.witness(survey.global_differs)
         return context.result(
             "local_equals_global", Verdict.REFUTED, why, residual=survey.tv_local_global, witness=witness

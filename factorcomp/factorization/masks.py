@@ -7,7 +7,6 @@ from factorcomp.certificates.claims import (
     MarginalWitness,
     PairWitness,
     PositionWitness,
-    PrefixWitness,
     Verdict,
 )
 from factorcomp.enumeration.survey import Marginal
@@ -26,10 +25,16 @@ def no_masks(context: Context) -> list[ClaimResult]:
             break
     sightings = [firsts[i][position] for i in owners]
     prefixes = [context.tokens(s.length, s.index) for s in sightings if s is not None]
-    witness = PositionWitness(position, (context.names[owners[0]], context.names[owners[1]]), (prefixes[0], prefixes[1]))
+    witness = PositionWitness(
+        position, (context.names[owners[0]], context.names[owners[1]]), (prefixes[0], prefixes[1])
+    )
     why = f"there are no disjoint masks: {listed(witness.experts)} both deviate{context.beyond} at position {position}"
     deviators = [name for name, first in zip(context.names, firsts, strict=True) if any(first)]
-    claims = [("mask_agreement", None), ("factorized_conditionals", None), *(("projective", name) for name in deviators)]
+    claims = [
+        ("mask_agreement", None),
+        ("factorized_conditionals", None),
+        *(("projective", name) for name in deviators),
+    ]
     return [context.result(claim, Verdict.REFUTED, why, witness=witness, mask=mask) for claim, mask in claims]
 
 
@@ -48,7 +53,8 @@ def mask_agreement(context: Context, masks: Mapping[int, tuple[int, ...]]) -> Cl
         why = f"off its mask no expert deviates{context.beyond}"
         return context.result("mask_agreement", Verdict.HOLDS, why, residual=largest)
     witness = context.witness(first)
-    why = f"{context.after(first)} {witness.experts[0]} deviates{context.beyond}, and position {first.length} is not its own"
+    who, where = witness.experts[0], context.after(first)
+    why = f"{where} {who} deviates{context.beyond}, and position {first.length} is not its own"
     return context.result("mask_agreement", Verdict.REFUTED, why, residual=largest, witness=witness)
 
 

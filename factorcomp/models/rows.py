@@ -31,8 +31,8 @@ class PowerTooLargeError(ArithmeticError):
 class ExactRow:
     """One row in exact numbers: token `y` has `log p(y) = log(factors[y]) / root + shifts[y]`, up to a constant.
 
-    A row of probabilities has no shifts, a row of logs has factors 1; `root > 1` comes from a fractional weight. A token
-    of probability 0 has factor 0.
+    A row of probabilities has no shifts, a row of logs has factors 1; `root > 1` comes from a fractional weight. A
+    token of probability 0 has factor 0.
     """
 
     factors: tuple[Fraction, ...]
@@ -50,13 +50,13 @@ class AbstractRows(abc.ABC):
 
     @abc.abstractmethod
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
-        """The normalised log-probabilities of rows `start` to `stop`, float64; -inf exactly where the probability is 0."""
+        """The normalised log-probabilities of rows `start` to `stop`; -inf exactly where the probability is 0."""
 
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
         """A bound on the rounding error of each of the rows `log_probs(start, stop)`: `2 eps (V + 8 + 4 max|l|)`.
 
-        Reading a rational costs a division and a log; normalising V logs a subtraction, an exponential, a sum of V terms
-        and a log. Each rounds by at most eps of a quantity of size `max|l|`, or of 1 inside the log.
+        Reading a rational costs a division and a log; normalising V logs a subtraction, an exponential, a sum of V
+        terms and a log. Each rounds by at most eps of a quantity of size `max|l|`, or of 1 inside the log.
         """
         return 2 * EPS * (self.shape[1] + 8 + 4 * _size(self.log_probs(start, stop)))
 
@@ -215,7 +215,7 @@ class TiltedRows(AbstractRows):
         return self._logs[start:stop]
 
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
-        """The errors of both rows, scaled as `(1-λ) l_b + λ l` scales them, and the rounding of that sum, normalised."""
+        """The errors of both rows as `(1-λ) l_b + λ l` scales them, the rounding of that sum, and its normalising."""
         weight = float(self.weight)
         base, own = self.background.log_probs(start, stop), self.expert.log_probs(start, stop)
         given = (1 + weight) * self.background.error(start, stop) + weight * self.expert.error(start, stop)

@@ -8,8 +8,8 @@ from factorcomp.factorization.decision import decide
 from factorcomp.models.alignment import Model, aligned
 from factorcomp.models.function import as_table
 from factorcomp.models.tabular import TabularModel
-from factorcomp.verdicts import ModelName, Report
 from factorcomp.questions import Masks, Numeric, ask
+from factorcomp.verdicts import ModelName, Report
 from factorcomp.verification.kernel import decide_exactly, settle
 from factorcomp.verification.witnesses import steps_to_show
 
@@ -30,8 +30,8 @@ def verify(
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
 
-    Composes `p^(y|h) ∝ p_b(y|h) prod_i p_i(y|h)/p_b(y|h)` at every prefix `h` shorter than `length` and decides the claims
-    of theory.md, sections 1-4 and 10.
+    Composes `p^(y|h) ∝ p_b(y|h) prod_i p_i(y|h)/p_b(y|h)` at every prefix `h` shorter than `length` and decides the
+    claims of theory.md, sections 1-4 and 10.
 
     **Arguments:** `length`: the horizon in tokens; by default that of the tables. `masks`: expert name -> the positions
     (from 0) that it owns, or `"auto"`. `threshold`: in nats; an expert deviates at a prefix if the oscillation of its

@@ -1,6 +1,6 @@
 """What every model says at the prefixes of a witness, for a reader to see."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,9 +22,7 @@ def steps_to_show(
     return steps
 
 
-def step_at(
-    prefix: Tokens, background: TabularModel, experts: Mapping[str, TabularModel], question: Question
-) -> Step:
+def step_at(prefix: Tokens, background: TabularModel, experts: Mapping[str, TabularModel], question: Question) -> Step:
     """The next-token probabilities after `prefix` under background, (tilted) experts and composition."""
     index = 0
     for token in prefix:

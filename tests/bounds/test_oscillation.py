@@ -80,7 +80,8 @@ def test_rows_of_logs_and_of_probabilities():
 
 
 @pytest.mark.parametrize(
-    ("threshold", "expected"), [("1.0986122886681096", True), ("1.0986122886681099", False), ("1.09861228866810969", True)]
+    ("threshold", "expected"),
+    [("1.0986122886681096", True), ("1.0986122886681099", False), ("1.09861228866810969", True)],
 )
 def test_threshold_next_to_log_three(threshold: str, expected: bool):
     """log 3 = 1.098612288668109691395…, closer to the threshold than float64 can tell."""
@@ -123,10 +124,15 @@ def test_exact_rows_against_fifty_digits(pairs: list[tuple[int, int]], threshold
         mine, theirs = [Fraction(1)], [Fraction(1)]
     rows = [rational(" ".join(str(x / sum(row)) for x in row)) for row in (mine, theirs)]
     decimal.getcontext().prec = 50
-    logs = [decimal.Decimal(p.numerator).ln() - decimal.Decimal(q.numerator).ln() for p, q in zip(mine, theirs) if p and q]
+    logs = [
+        decimal.Decimal(p.numerator).ln() - decimal.Decimal(q.numerator).ln() for p, q in zip(mine, theirs) if p and q
+    ]
     same_support = all(bool(p) == bool(q) for p, q in zip(mine, theirs, strict=True))
     value = max(logs) - min(logs) if same_support else decimal.Decimal("inf")
-    expected = value > decimal.Decimal(threshold.numerator) / decimal.Decimal(threshold.denominator) + decimal.Decimal(10) ** -40
+    expected = (
+        value
+        > decimal.Decimal(threshold.numerator) / decimal.Decimal(threshold.denominator) + decimal.Decimal(10) ** -40
+    )
     assert row_exceeds(rows[0].exact(0), rows[1].exact(0), threshold) == expected
     assert differ(rows[0], rows[1], threshold) == [expected]
 

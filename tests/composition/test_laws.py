@@ -72,7 +72,10 @@ def test_order_of_experts_is_irrelevant(models, null_tokens, data):
 def test_relabelling_commutes(models, null_tokens, data):
     background, experts = models
     order = list(data.draw(st.permutations(range(len(background)))))
-    relabelled, composed = compose(background[order], experts[:, order], null_tokens), compose(background, experts, null_tokens)
+    relabelled, composed = (
+        compose(background[order], experts[:, order], null_tokens),
+        compose(background, experts, null_tokens),
+    )
     assert same(relabelled, composed._replace(log_probs=composed.log_probs[order]))
 
 
@@ -101,7 +104,9 @@ def test_a_common_temperature_does_not_commute_under_cancel():
 def test_weights_are_tilts(models, data):
     """Proposition 1.9 (a): weights are the unweighted composition of the tilted experts."""
     background, experts = models
-    weights = np.array(data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=len(experts), max_size=len(experts))))
+    weights = np.array(
+        data.draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=len(experts), max_size=len(experts)))
+    )
     assert same(compose(background, experts, weights=weights), compose(background, tilt(background, experts, weights)))
 
 

@@ -51,7 +51,9 @@ def test_reach_of_the_composition_is_not_enough():
 def test_a_weight_beyond_exact_powers_is_undecided():
     """Proportional powers of rationals are compared exactly, up to a limit; beyond it the claim stays open."""
     steep = table(["1/4 3/4"], ["1/2 1/2"] * 2)
-    tilted = [TiltedRows(b, p, Fraction(1, 10**20)) for b, p in zip(table(["1/3 2/3"], ["1/2 1/2"] * 2), steep, strict=True)]
+    tilted = [
+        TiltedRows(b, p, Fraction(1, 10**20)) for b, p in zip(table(["1/3 2/3"], ["1/2 1/2"] * 2), steep, strict=True)
+    ]
     found = decide_conditionals(table(["1/3 2/3"], ["1/2 1/2"] * 2), [tilted], {})
     assert found.failure is None
     assert found.undecided is not None

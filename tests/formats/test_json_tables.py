@@ -87,6 +87,23 @@ class TestNumbers:
         else:
             assert "must sum to 1 within 1e-6" in problems_of(name)[0]
 
+    def test_a_sum_that_is_1_only_modulo_2_to_the_64_is_refused(self, write):
+        """9 · 2^61 = 2^61 in 64 bits: nine tokens of probability 1 must not pass for a distribution."""
+        cell = f'"{2**61}/{2**61}"'
+        found = problems_of(write(table(f"[[[{', '.join([cell] * 9)}]]]", vocabulary=json.dumps(list("abcdefghi")))))
+        assert found[0].startswith("base.json: steps[0][0]: sums to 9; ")
+
+    def test_common_denominators_beyond_64_bits_are_exact(self, write):
+        """x/(pq) + y/(qr) + z/(rp) = 1 although pqr needs 75 bits."""
+        p, q, r = 33554393, 33554383, 33554371
+        y = z = q * r // 3
+        z -= (y * p + z * q) * pow(q, -1, r) % r
+        x = (p * q * r - y * p - z * q) // r
+        assert Fraction(x, p * q) + Fraction(y, q * r) + Fraction(z, r * p) == 1
+        cells = f'"{x}/{p * q}", "{y}/{q * r}", "{z}/{r * p}"'
+        rows = load(write(table(f"[[[{cells}]]]", vocabulary='["a", "b", "c"]'))).steps[0]
+        assert rows.exact(0).factors == (Fraction(x, p * q), Fraction(y, q * r), Fraction(z, r * p))
+
     @given(rows=st.lists(st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any), min_size=1, max_size=1))
     def test_exact_sums_agree_with_fractions(self, rows):
         """Every row of weights w_j / Σ w is read as these fractions, in lowest terms."""

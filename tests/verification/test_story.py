@@ -1,4 +1,4 @@
-"""verify(): golden cases by both engines, real networks, functions, relabelled vocabularies, claims handed to the kernel."""
+"""verify(): golden cases by both engines, real networks, functions, relabelling, claims left to the kernel."""
 
 import json
 from pathlib import Path
@@ -13,8 +13,7 @@ from factorcomp.formats import load
 from factorcomp.models.errors import InputError
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
-from factorcomp.verification import verify
-from factorcomp.verification import kernel
+from factorcomp.verification import kernel, verify
 from tests import golden
 from tests.subjects import models, undecided
 
