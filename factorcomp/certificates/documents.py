@@ -15,7 +15,7 @@ class KernelError(ValueError):
     """A file, a model or a question that the kernel refuses: where, what it got, what it needed."""
 
 
-def brief(value: object) -> str:
+def brief(value: Any) -> str:
     """`value` in at most 40 characters, for an error message."""
     if type(value) in (list, dict):
         return f"a {'list' if type(value) is list else 'mapping'} of {len(value)}"
@@ -64,7 +64,7 @@ def parse(data: bytes, place: str, real: Callable[[str], object] = Decimal) -> A
         raise KernelError(f"{place}: got {error}, needed JSON in UTF-8") from None
 
 
-def conform(value: object, shape: Any, place: str) -> None:
+def conform(value: Any, shape: Any, place: str) -> None:
     """Raises `KernelError`, with the place, unless `value` has this `shape`.
 
     A shape is a type, `None`, `[shape]` (a list of it), `{key: shape}` (exactly these keys), `{"*": shape}` (any keys),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from operator import add
+from typing import Any
 
 DIGITS = 50
 NOTHING = Decimal(0)
@@ -60,8 +61,8 @@ class Enclosure:
         return Enclosure(max(self.lower, low, NOTHING), max(self.upper, high))
 
 
-Value = Fraction | Enclosure
-"""What the kernel computes with: fractions where all is rational, enclosures otherwise."""
+Value = Any
+"""What the kernel computes with: `Fraction` where all is rational, else `Enclosure`; never both in one question."""
 
 
 def _decimal(value: Fraction | int, context: Context) -> Decimal:

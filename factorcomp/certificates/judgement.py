@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from factorcomp.certificates.claims import Number, PrefixWitness, Tokens, Verdict, Witness
+from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Value
 from factorcomp.certificates.tree import Tree
 
@@ -21,12 +23,12 @@ class Judgement:
     witness: Witness | None = None
 
 
-def number(value: Value | float | None) -> Number | None:
-    """A value as a report states it: a fraction, the middle of an enclosure, `None` if that is too wide to state."""
-    if value is None or isinstance(value, Fraction | float):
+def number(value: Any) -> Number:
+    """A value as a report states it: a fraction, or the middle of an enclosure; raises `KernelError` if wide."""
+    if isinstance(value, Fraction | float):
         return value
     if not value.upper.is_finite() or Fraction(value.upper) - Fraction(value.lower) > PRECISION:
-        return None
+        raise KernelError(f"got a number between {value.lower} and {value.upper}, needed nine digits of it")
     return float(value)
 
 

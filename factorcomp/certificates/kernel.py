@@ -7,6 +7,7 @@ is exact in both cases. Nothing is shared with the engines.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from factorcomp.certificates import composition, factorization
 from factorcomp.certificates.claims import (
@@ -67,7 +68,7 @@ def decide(
 
 
 def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) -> ClaimResult:
-    residual = number(said.residual)
+    residual = None if said.residual is None else number(said.residual)
     return ClaimResult(claim, said.verdict, METHOD, tree.length, said.why, residual, said.witness, mask)
 
 
@@ -104,7 +105,7 @@ def measures(tree: Tree, results: Sequence[ClaimResult]) -> Measures:
     """The numbers of a report (interface.md)."""
     low, high = composition.log_normalizers(tree)
     experts = {name: _expert_measures(tree, i) for i, name in enumerate(tree.experts)}
-    residuals = {result.claim: result.residual for result in results}
+    residuals: dict[str, Any] = {result.claim: result.residual for result in results}
     return Measures(
         tv_to_switching=number(composition.tv_to_switching(tree)),
         tv_local_global=residuals["local_equals_global"],

@@ -14,7 +14,7 @@ from typing import Any
 from factorcomp.certificates.documents import KernelError, brief, conform, parse
 from factorcomp.certificates.models import Entry, Model, check_ended_rows, check_vocabulary
 
-TOLERANCE = 1e-6
+TOLERANCE = Fraction(1, 10**6)
 FORMAT = "factorcomp-model/1"
 _RATIO = re.compile(r"(-?\d{1,4300})(?:/(\d{1,4300}))?", re.ASCII)
 _TABULAR = {"format": str, "kind": str, "vocabulary": [str], "eos": (str, None), "steps": [[[(int, Decimal, str)]]]}
@@ -80,17 +80,19 @@ def _json_row(row: list[int | Decimal | str], size: int, place: str) -> tuple[Fr
     entries = tuple(
         fraction(entry, f"{place}[{y}]") if type(entry) is str else Fraction(entry) for y, entry in enumerate(row)
     )
-    _check_probabilities(entries, TOLERANCE if any(type(entry) is Decimal for entry in row) else 0.0, place)
+    _check_probabilities(entries, TOLERANCE if any(type(entry) is Decimal for entry in row) else Fraction(0), place)
     return entries
 
 
-def _check_probabilities(row: tuple[Entry, ...], tolerance: float, place: str) -> None:
+def _check_probabilities(row: tuple[Entry, ...], tolerance: Fraction, place: str) -> None:
     for y, entry in enumerate(row):
         if not 0 <= entry < math.inf:
             raise KernelError(f"{place}[{y}]: got {float(entry)}, needed a probability")
     mass = sum(row) if type(row[0]) is Fraction else math.fsum(row)
     if not abs(mass - 1) <= tolerance:
-        raise KernelError(f"{place}: got the sum {float(mass)}, needed 1" + f" within {tolerance}" * bool(tolerance))
+        raise KernelError(
+            f"{place}: got the sum {float(mass)}, needed 1" + f" within {float(tolerance)}" * bool(tolerance)
+        )
 
 
 def _check_logs(row: tuple[float, ...], normalised: bool, place: str) -> None:
@@ -100,7 +102,7 @@ def _check_logs(row: tuple[float, ...], normalised: bool, place: str) -> None:
     if max(row) == -math.inf:
         raise KernelError(f"{place}: got -inf for every token, needed one that is possible")
     if normalised and not (max(row) < 1 and abs(math.fsum(map(math.exp, row)) - 1) <= TOLERANCE):
-        raise KernelError(f"{place}: got logs of no distribution, needed a sum of 1 within {TOLERANCE}")
+        raise KernelError(f"{place}: got logs of no distribution, needed a sum of 1 within {float(TOLERANCE)}")
 
 
 def _safetensors_model(data: bytes, path: str) -> Model:

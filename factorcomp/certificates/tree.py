@@ -36,7 +36,8 @@ class Tree:
         self.exact = all(model.scale == "probs" for model in models) and all(
             weight.denominator == 1 and weight <= LARGEST_POWER for weight in weights
         )
-        self.zero, self.one = (Fraction(n) if self.exact else Enclosure.of(n) for n in (0, 1))
+        one: Value = Fraction(1) if self.exact else Enclosure.of(1)
+        self.zero, self.one = one - one, one
         rows, known = Rows(weights, self.exact), {}
         self.steps: list[list[Step]] = []
         count = sum(self.size**t for t in range(self.length))

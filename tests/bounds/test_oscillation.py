@@ -125,7 +125,9 @@ def test_exact_rows_against_fifty_digits(pairs: list[tuple[int, int]], threshold
     rows = [rational(" ".join(str(x / sum(row)) for x in row)) for row in (mine, theirs)]
     decimal.getcontext().prec = 50
     logs = [
-        decimal.Decimal(p.numerator).ln() - decimal.Decimal(q.numerator).ln() for p, q in zip(mine, theirs) if p and q
+        decimal.Decimal(p.numerator).ln() - decimal.Decimal(q.numerator).ln()
+        for p, q in zip(mine, theirs, strict=True)
+        if p and q
     ]
     same_support = all(bool(p) == bool(q) for p, q in zip(mine, theirs, strict=True))
     value = max(logs) - min(logs) if same_support else decimal.Decimal("inf")
@@ -162,4 +164,5 @@ def test_error_bounds_hold(weights: list[int], scale: int):
     truth = [decimal.Decimal(x.numerator).ln() - decimal.Decimal(x.denominator).ln() for x in exact]
     rows = rational(" ".join(map(str, exact)))
     found = rows.log_probs(0, 1)[0]
-    assert all(abs(decimal.Decimal(float(l)) - t) <= decimal.Decimal(rows.error(0, 1)[0]) for l, t in zip(found, truth))
+    error = decimal.Decimal(rows.error(0, 1)[0])
+    assert all(abs(decimal.Decimal(float(x)) - t) <= error for x, t in zip(found, truth, strict=True))
