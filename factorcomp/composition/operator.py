@@ -4,7 +4,7 @@
 |---|---|
 | `p_b(y|h)` | `background[..., y]`, a normalised log-probability |
 | `p_i(y|h)` | `experts[i, ..., y]` |
-| `λ_i` | `weights[i]` |
+| `λ_i` | `weights[i]`; `None` where all are 1 |
 | `log Z(h)` | `log_normalizer` |
 
 The functions take arrays of NumPy or of JAX and answer with the same; they can be jitted. `-inf` is a probability of
@@ -21,13 +21,14 @@ Array = Any  # an array of NumPy or of JAX
 
 
 class Composed(NamedTuple):
-    """`log p^(.|h)`, `log Z(h)`, and whether a ratio at `h` is undefined.
+    """`log p^(.|h)`, `log Z(h)`, the tilted experts, and whether a ratio at `h` is undefined.
 
     At a dead prefix (`Z(h) = 0`) `log_normalizer` and all `log_probs` are -inf; at an undefined one they mean nothing.
     """
 
     log_probs: Float[Array, "*prefixes vocab"]
     log_normalizer: Float[Array, "*prefixes"]
+    tilted: Float[Array, "experts *prefixes vocab"]
     undefined: Bool[Array, "*prefixes"]
 
 
@@ -48,9 +49,11 @@ def log_normalize(
 def tilt(
     background: Float[Array, "*prefixes vocab"],
     experts: Float[Array, "experts *prefixes vocab"],
-    weights: Float[Array, " experts"],
+    weights: Float[Array, " experts"] | None,
 ) -> Float[Array, "experts *prefixes vocab"]:
     """The tilted experts `p_i^(λ_i) ∝ p_b (p_i/p_b)^λ_i` on the common support; as given where `λ_i = 1`."""
+    if weights is None:
+        return experts
     xp = background.__array_namespace__()
     weight = weights.reshape(-1, *([1] * background.ndim))
     common = (background > -xp.inf) & (experts > -xp.inf)
@@ -62,7 +65,7 @@ def tilt(
 def compose_rows(
     background: Float[Array, "*prefixes vocab"],
     experts: Float[Array, "experts *prefixes vocab"],
-    weights: Float[Array, " experts"],
+    weights: Float[Array, " experts"] | None,
     null_tokens: NullTokens,
 ) -> Composed:
     """`p^(y|h) = w(y|h) / Z(h)` with `w = p_b prod_i p_i^(λ_i)/p_b`.
@@ -80,8 +83,10 @@ def compose_rows(
     base = xp.where(possible, background, 0.0)
     ratios = xp.where(finite & possible, xp.where(finite, tilted, 0.0) - base, xp.where(possible, -xp.inf, 0.0))
     weight_where_possible = base + ratios.sum(axis=0)
-    weighted = weights.reshape(-1, *([1] * background.ndim)) != 1.0
-    error = (opened & weighted).any(axis=0)
+    if weights is None:
+        error = xp.zeros_like(possible)
+    else:
+        error = (opened & (weights.reshape(-1, *([1] * background.ndim)) != 1.0)).any(axis=0)
     if null_tokens == "drop":
         weight_elsewhere = xp.full_like(background, -xp.inf)
     elif null_tokens == "strict":
@@ -91,4 +96,4 @@ def compose_rows(
         weight_elsewhere = xp.where(opened, experts, -xp.inf).max(axis=0)
         error = error | (openers > 1)
     log_probs, log_normalizer = log_normalize(xp.where(possible, weight_where_possible, weight_elsewhere))
-    return Composed(log_probs, log_normalizer, error.any(axis=-1))
+    return Composed(log_probs, log_normalizer, tilted, error.any(axis=-1))

@@ -1,26 +1,16 @@
-"""The prefixes of one length, and the step to the next: rows composed block by block in JAX, laws extended."""
+"""The prefixes of one length, and the step to the next: rows composed, laws extended by a token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
 from factorcomp.bounds.oscillation import exceeds, oscillation
 from factorcomp.certificates.claims import Question
-from factorcomp.enumeration.block import Block, compose_block
+from factorcomp.enumeration.backends import compose_level
 from factorcomp.models.tabular import TabularModel
-
-NUMBERS_PER_BLOCK = (1 << 10, 1 << 16)
-"""How many numbers of each model a block holds: for small trees, so that they do not wait, and for large ones."""
-
-
-def block_size(vocab: int, length: int) -> int:
-    """Prefixes per block, one number for all levels of a tree: a single shape is compiled, whatever the length."""
-    small, large = (1 << max(0, (numbers // vocab).bit_length() - 1) for numbers in NUMBERS_PER_BLOCK)
-    return small if vocab ** max(0, length - 1) <= 8 * small else large
 
 
 @dataclass(frozen=True)
@@ -89,69 +79,26 @@ def advance(
         limit = question.threshold / weights[i]
         deviates[i] = exceeds(rows, everywhere, base, everywhere, limit) if limit else differs[i]
 
-    log_probs, switching = np.empty((prefixes, vocab)), np.empty((prefixes, vocab))
-    components = np.empty((count + 1, prefixes, vocab))
-    numbers = {name: np.empty(prefixes) for name in ("log_normalizer", "nearest_tv", "error")}
-    flags = {name: np.empty(prefixes, dtype=bool) for name in ("settled", "undefined", "dead", "switches")}
-    expert_tv = np.empty((count, prefixes))
-    size = block_size(vocab, question.length)
-    for start in range(0, prefixes, size):
-        part = slice(start, min(start + size, prefixes))
-        logs = np.stack([rows.log_probs(part.start, part.stop) for rows in (base, *own)])
-        for i in range(count):
-            raw = oscillation(logs[i + 1], logs[0])
-            oscillations[i, part] = np.where(differs[i, part], float(weights[i]) * raw, 0.0)
-        block = _compose(logs, weights, differs[:, part], deviates[:, part], question, size)
-        log_probs[part], switching[part] = block.log_probs, block.switching
-        components[:, part], expert_tv[:, part] = block.components, block.expert_tv
-        for name in numbers:
-            numbers[name][part] = getattr(block, name)
-        for name in flags:
-            flags[name][part] = getattr(block, name)
+    for i, rows in enumerate(own):
+        raw = oscillation(rows.log_probs(0, prefixes), base.log_probs(0, prefixes))
+        oscillations[i] = np.where(differs[i], float(weights[i]) * raw, 0.0)
 
+    block = compose_level((base, *own), weights, differs, deviates, question)
     in_scope = laws.reachable if question.scope == "reachable" else np.ones(prefixes, dtype=bool)
-    step = Step(
-        in_scope=in_scope,
-        deviates=deviates,
-        oscillation=oscillations,
-        log_probs=log_probs,
-        expert_tv=expert_tv,
-        **numbers,
-        **flags,
-    )
+    kept = {name: value for name, value in block._asdict().items() if name not in ("components", "switching")}
+    step = Step(in_scope, deviates, oscillations, **kept)
     open_ended = laws.reachable & ~step.undefined & ~step.dead
-    log_composition = _extend(laws.log_composition, log_probs)
+    log_composition = _extend(laws.log_composition, block.log_probs)
     following = Laws(
-        reachable=(open_ended[:, None] & (log_probs > -np.inf)).reshape(-1),
+        reachable=(open_ended[:, None] & (block.log_probs > -np.inf)).reshape(-1),
         log_composition=log_composition,
-        log_switching=_extend(laws.log_switching, switching),
-        log_models=np.stack([_extend(law, rows) for law, rows in zip(laws.log_models, components, strict=True)]),
+        log_switching=_extend(laws.log_switching, block.switching),
+        log_models=np.stack([_extend(law, rows) for law, rows in zip(laws.log_models, block.components, strict=True)]),
         path_log_normalizer=np.repeat(laws.path_log_normalizer + step.log_normalizer, vocab),
         path_error=np.repeat(laws.path_error + step.error, vocab),
         ended=_ended(laws.ended, background),
     )
     return step, following
-
-
-def _compose(
-    logs: Float[np.ndarray, "components prefixes vocab"],
-    weights: Sequence[Fraction],
-    differs: Bool[np.ndarray, "experts prefixes"],
-    deviates: Bool[np.ndarray, "experts prefixes"],
-    question: Question,
-    size: int,
-) -> Block:
-    """`compose_block` in float64, on a block padded to `size` prefixes with its own last row."""
-    count = logs.shape[1]
-    missing = size - count
-    logs = np.pad(logs, ((0, 0), (0, missing), (0, 0)), mode="edge")
-    differs, deviates = (np.pad(flags, ((0, 0), (0, missing)), mode="edge") for flags in (differs, deviates))
-    with jax.enable_x64(True):
-        floats = np.array([float(weight) for weight in weights])
-        block = compose_block(logs[0], logs[1:], floats, differs, deviates, question.null_tokens)
-        block = jax.device_get(block)
-    by_component = {"components", "expert_tv"}
-    return Block(**{k: x[:, :count] if k in by_component else x[:count] for k, x in block._asdict().items()})
 
 
 def _extend(

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
 
 from factorcomp.models import memory
 from factorcomp.models.errors import InputError, Problems, shown
@@ -34,7 +33,7 @@ class FunctionModel:
     **Fields:** `log_probs`: the function. `vocabulary`, `eos`: as in `TabularModel`.
     """
 
-    log_probs: Callable[[Int[Array, "batch length"]], Float[Array, "batch vocab"]]
+    log_probs: Callable[[Int[Any, "batch length"]], Float[Any, "batch vocab"]]
     vocabulary: tuple[str, ...]
     eos: str | None = None
     source: Source = field(default_factory=lambda: Source("in memory"))
@@ -50,10 +49,12 @@ class FunctionModel:
         if tuple(vocabulary) == self.vocabulary:
             return self
         places = {token: place for place, token in enumerate(self.vocabulary)}
-        own = np.array([places[token] for token in vocabulary])
+        own = np.array([places[token] for token in vocabulary], dtype=np.int32)
 
-        def log_probs(prefixes: Int[Array, "batch length"]) -> Any:  # an array of JAX or NumPy, as the function's
-            return self.log_probs(jnp.asarray(own, dtype=jnp.int32)[prefixes])[:, own]
+        def log_probs(prefixes: Int[Any, "batch length"]) -> Any:  # an array of JAX or NumPy, as the function's
+            import jax.numpy as jnp
+
+            return self.log_probs(jnp.asarray(own)[prefixes])[:, own]
 
         return replace(self, log_probs=log_probs, vocabulary=tuple(vocabulary))
 
@@ -115,6 +116,8 @@ class FunctionModel:
         return values, renormalised(self.source.name, length, count, largest)
 
     def _evaluate(self, tokens: Int[np.ndarray, "batch length"]) -> Float[np.ndarray, "batch vocab"]:
+        import jax.numpy as jnp  # loaded where a function is asked: tables are verified without it
+
         place = f"{self.source.name}: {self._after(tokens[0])}"
         try:
             rows = np.asarray(self.log_probs(jnp.asarray(tokens, dtype=jnp.int32)))

@@ -85,7 +85,11 @@ def _size(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, " pref
 
 
 def _normalised(logs: Float[np.ndarray, "prefixes vocab"]) -> Float[np.ndarray, "prefixes vocab"]:
-    """`l - logsumexp(l)` by rows; a row of -inf alone stays as it is."""
+    """`l - logsumexp(l)` by rows; a row of -inf alone stays as it is. The answer lies in memory token by token.
+
+    Rows are short: token by token a reduction over a row is a few passes over long stretches of memory.
+    """
+    logs = np.asfortranarray(logs)
     top = logs.max(axis=1, keepdims=True)
     shifted = logs - np.where(top > -np.inf, top, 0.0)
     total = np.exp(shifted).sum(axis=1, keepdims=True)
@@ -114,10 +118,10 @@ class RationalRows(AbstractRows):
     def _logs(self) -> Float[np.ndarray, "prefixes vocab"]:
         if self.numerators.dtype != object and self.denominators.dtype != object:
             with np.errstate(divide="ignore"):
-                return np.log(self.numerators / self.denominators)
+                return np.asfortranarray(np.log(self.numerators / self.denominators))
         pairs = zip(self.numerators.flat, self.denominators.flat, strict=True)
         logs = [_log(int(n), int(d)) for n, d in pairs]
-        return np.array(logs, dtype=np.float64).reshape(self.numerators.shape)
+        return np.asfortranarray(np.array(logs, dtype=np.float64).reshape(self.numerators.shape))
 
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         return self._logs[start:stop]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from factorcomp.certificates.claims import Findings, Question, Tokens
-from factorcomp.composition.operator import compose_rows, tilt
+from factorcomp.composition.operator import compose_rows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.verdicts import Step, prefixes_of
 
@@ -32,7 +32,7 @@ def step_at(prefix: Tokens, background: TabularModel, experts: Mapping[str, Tabu
     weights = np.array([float(question.weight(name)) for name in experts])
     composed = compose_rows(base, np.stack(own), weights, question.null_tokens)
     undefined = bool(composed.undefined) or not np.isfinite(composed.log_normalizer)
-    rows = zip(experts, tilt(base, np.stack(own), weights), strict=True)
+    rows = zip(experts, composed.tilted, strict=True)
     return Step(
         prefix=prefix,
         background=_probabilities(base),
