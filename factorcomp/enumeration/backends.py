@@ -6,6 +6,7 @@ last one padded, so that one program is compiled, whatever the length.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cache
 
@@ -74,8 +75,17 @@ def _in_jax(*arguments: object) -> Block:
     """`compose_block`, jitted, in float64, on JAX's default device; the answer in NumPy's arrays."""
     import jax
 
-    with jax.enable_x64(True):
+    with float64():
         return jax.device_get(_jitted()(*arguments))
+
+
+def float64() -> AbstractContextManager[None]:
+    """JAX computes in float64 inside, and is left as the user configured it."""
+    try:
+        from jax import enable_x64
+    except ImportError:  # jax 0.7
+        from jax.experimental import enable_x64  # ty: ignore[missing-module-member]
+    return enable_x64(True)
 
 
 @cache

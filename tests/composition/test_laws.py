@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factorcomp.composition.operator import Composed, compose_rows, log_normalize, tilt
+from factorcomp.enumeration.backends import float64
 
 CONVENTIONS = ("strict", "drop", "cancel")
 
@@ -158,7 +159,7 @@ def test_jax_and_numpy_agree(null_tokens):
         logs, _ = log_normalize(np.log(rng.integers(0, 3, (4, 500, 3)) * 1.0))
     weights = np.array([1.0, 2.0, 0.5])
     here = compose_rows(logs[0], logs[1:], weights, null_tokens)
-    with jax.enable_x64(True):
+    with float64():
         there = jax.jit(compose_rows, static_argnums=3)(logs[0], logs[1:], weights, null_tokens)
     assert (np.asarray(there.undefined) == here.undefined).all()
     defined = ~here.undefined
