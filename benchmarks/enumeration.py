@@ -1,7 +1,7 @@
 """How far is the enumeration from the memory-bandwidth floor, and what do JAX and the rational kernel cost?
 
-The floor is the time to read the three tables once at the bandwidth of NumPy's sum over a large array, measured in the same
-run. The models have factorized conditionals, masks interleaved, so that every claim is decided and nothing is settled early.
+The floor is the time to read the three tables once at the bandwidth of NumPy's sum over a large array, measured in the
+same run. The models have factorized conditionals on interleaved masks, so that every claim is decided.
 """
 
 import argparse
