@@ -164,9 +164,10 @@ class Findings:
     """All that an engine found: `claims` in the order of `CLAIMS`, `measures` (`None` if the composition is undefined).
 
     `deviating` and `active` hold, for each expert and each length 0..T-1, the indices of its deviating and its active
-    prefixes in scope (theory.md 3.3); a prefix's index is its place in the order of the background's vocabulary, first
-    token most significant. `masks`: those given, or found; `None` without masks, or where `"auto"` finds none.
-    `prefixes`: how many are in scope.
+    prefixes in scope (theory.md 3.3); a prefix's index is its place in the order of the background's vocabulary,
+    first token most significant. `masks`: those given, or found; `None` without masks, or where `"auto"` finds none.
+    `prefixes`: how many are in scope. `unsettled`: names of claims that floating point left open, in the verdict or
+    only in the question whether the witness is the first one.
     """
 
     claims: tuple[ClaimResult, ...]
@@ -175,6 +176,7 @@ class Findings:
     active: Mapping[str, tuple[Spans, ...]]
     masks: Mapping[str, tuple[int, ...]] | None = None
     prefixes: int | None = None
+    unsettled: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> ClaimResult:
         for result in self.claims:

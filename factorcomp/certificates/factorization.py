@@ -15,6 +15,7 @@ from factorcomp.certificates.tree import Tree
 
 BACKGROUND = "background"
 NEAR = 1e-9
+MOST_WORK = 10**7
 Masks = Mapping[str, tuple[int, ...]]
 Groups = dict[tuple[int, ...], dict[Row, int]]
 
@@ -71,6 +72,7 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
         if lost := _lost(tree, reach[m], m):
             why = f"the tilted {name} has no next token {after(tree.tokens(*lost))}"
             return Judgement(Verdict.UNDECIDED, why)
+    residual: Value | None
     residual, unknown = tree.zero, False
     failure: tuple[int, tuple] | None = None
     for t in range(tree.length):
@@ -88,15 +90,15 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
                 first, unsure = _disagreement(left[key], right[key], left is right)
                 unknown = unknown or unsure
                 failures += [(*first, condition, m)] if first else []
-                if measured:
-                    residual = largest([residual, spread(left[key], right[key], tree.zero)], tree.zero)
+                distance = spread(left[key], right[key], tree.zero) if measured else None
+                residual = None if residual is None or distance is None else largest([residual, distance], tree.zero)
         failure = failure or ((t, min(failures)) if failures else None)
     if failure is None:
         if unknown:
             why = "rows tilted by such weights cannot be told apart"
-            return Judgement(Verdict.UNDECIDED, why, residual if measured else None)
-        return Judgement(Verdict.HOLDS, "the conditionals factorize over the masks", residual)
-    return _refuted(tree, *failure, residual if measured else None)
+            return Judgement(Verdict.UNDECIDED, why, residual)
+        return Judgement(Verdict.HOLDS, "the conditionals factorize over the masks", tree.zero)
+    return _refuted(tree, *failure, residual)
 
 
 def _refuted(tree: Tree, t: int, failure: tuple[int, int, int, int], residual: Value | None) -> Judgement:
@@ -148,14 +150,16 @@ def _disagreement(left: dict[Row, int], right: dict[Row, int], one: bool) -> tup
     return None, unsure
 
 
-def spread(left: Collection[Row], right: Collection[Row], zero: Value) -> Value:
-    """The largest total variation between a row of `left` and one of `right`.
+def spread(left: Collection[Row], right: Collection[Row], zero: Value) -> Value | None:
+    """The largest total variation between a row of `left` and one of `right`; `None` if that is too much work.
 
     It is the largest `p(A) - q(A)` over both rows and all sets of tokens A. The pairs of rows, or the sets if these are
     less work, are gone through in floating point, and exactly where they come near the largest.
     """
     rough = {row: [float(p) for p in row.probabilities] for row in (*left, *right)}
     size = len(next(iter(rough.values())))
+    if min(len(left) * len(right), 2**size * (len(left) + len(right))) * size > MOST_WORK:
+        return None
     if len(left) * len(right) <= 2**size * (len(left) + len(right)):
         options = list(product(left, right))
         guesses = [sum(map(abs, map(sub, rough[row], rough[other]))) / 2 for row, other in options]

@@ -14,7 +14,7 @@ class Block(NamedTuple):
 
     `settled`: at most one expert differs from the background and none opens a token unseen, so that the composition is
     that component and `Z = 1` exactly (Lemma 1.8, Theorem 4.4 (2)); then `log_normalizer` and `nearest_tv` are exact
-    zeros. `switching`: the row of the switching model; `switches`: it is settled to be the composition's.
+    zeros. `switching`: the row of the switching model.
     `error` bounds the rounding errors of `log_probs`, `log_normalizer` and of each total variation.
     """
 
@@ -27,7 +27,6 @@ class Block(NamedTuple):
     settled: Bool[Array, " prefixes"]
     undefined: Bool[Array, " prefixes"]
     dead: Bool[Array, " prefixes"]
-    switches: Bool[Array, " prefixes"]
     error: Float[Array, " prefixes"]
 
 
@@ -81,7 +80,6 @@ def compose_block(
     dead = ~composed.undefined & (log_normalizer == -xp.inf)
     switching = _pick(components, assigned)
     undefined = composed.undefined
-    switches = settled & (assigned == _sole(differs))
     return Block(
         log_probs,
         components,
@@ -92,7 +90,6 @@ def compose_block(
         settled,
         undefined,
         dead,
-        switches,
         error,
     )
 

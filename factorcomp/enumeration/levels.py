@@ -49,7 +49,6 @@ class Step:
     settled: Bool[np.ndarray, " prefixes"]
     undefined: Bool[np.ndarray, " prefixes"]
     dead: Bool[np.ndarray, " prefixes"]
-    switches: Bool[np.ndarray, " prefixes"]
     error: Float[np.ndarray, " prefixes"]
 
 

@@ -87,7 +87,7 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
     masks = _masks(experts, question, names)
     normalizers = [step.log_normalizer[step.in_scope] for step in summary.steps]
     normalizers = [values for values in normalizers if len(values)]
-    leaves = summary.laws[-1]
+    leaves, following = summary.laws[-1], _following(summary)
     return Survey(
         undefined=bad,
         prefixes=prefixes,
@@ -101,10 +101,8 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
         ),
         switching=summary.vanishing(lambda step: step.nearest_tv),
         tv_to_switching=_tv_to(leaves, leaves.log_switching),
-        tv_local_global=_tv_to(leaves, leaves.log_composition + _log_ratio_to_local(leaves)),
-        local_is_global=len(summary.steps) <= 1
-        or all(step.settled[law.reachable].all() for law, step in zip(summary.laws, summary.steps, strict=False)),
-        global_differs=_global_differs(summary),
+        tv_local_global=_tv_to(leaves, leaves.log_composition + _log_ratio_to_local(leaves)) if following.any else 0.0,
+        following=following,
         experts=experts,
         masks=masks,
         marginals=tuple(_marginal(summary, i, positions) for i, positions in (masks or {}).items()),
@@ -168,22 +166,35 @@ def _log_ratio_to_local(leaves: Laws) -> Float[np.ndarray, " sequences"]:
     return np.where(leaves.reachable, logs - total, 0.0)
 
 
-def _global_differs(summary: Summary) -> Sighting | None:
-    """The first reachable prefix with children of certainly different `B` (Theorem 1.5 (3))."""
+def _following(summary: Summary) -> Vanishing:
+    """Of `log B`, the range over the children of each reachable prefix (Theorem 1.5 (3)).
+
+    0 iff the next token is the same under both compositions; exactly 0 where below the children all is settled (`B =
+    1`), and before the last token (`B = 1` at the leaves).
+    """
     leaves = summary.laws[-1]
     tolerance = 4 * float(leaves.path_error[leaves.reachable].max(initial=0.0)) + 64 * EPS * len(summary.laws)
-    log_b = np.zeros(len(leaves.reachable))
-    differs = []
-    for step, law, below in zip(summary.steps[::-1], summary.laws[-2::-1], summary.laws[:0:-1], strict=True):
+    open_below = ahead(
+        [law.reachable & ~step.settled for law, step in zip(summary.laws, summary.steps, strict=False)], summary.vocab
+    )
+    log_b, largest = np.zeros(len(leaves.reachable)), 0.0
+    differs, unsure = [], []
+    children_open = np.zeros(len(leaves.reachable), dtype=bool)
+    for length in reversed(range(len(summary.steps))):
+        step, law, below = summary.steps[length], summary.laws[length], summary.laws[length + 1]
         child = np.where(below.reachable, log_b, -np.inf).reshape(-1, summary.vocab)
-        top = child.max(axis=1)
-        safe = np.where(np.isfinite(top), top, 0.0)[:, None]
         low = np.where(below.reachable, log_b, np.inf).reshape(-1, summary.vocab).min(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            differs.append(law.reachable & ~(top - low <= tolerance))
-            mean = np.log((np.exp(step.log_probs) * np.exp(child - safe)).sum(axis=1)) + safe[:, 0]
-        log_b = np.where(law.reachable, step.log_normalizer + mean, 0.0)
-    return summary.first(differs[::-1], summary.deviates)
+        top = child.max(axis=1)
+        safe = np.where(np.isfinite(top), top, 0.0)
+        spread = np.where(law.reachable, safe - np.where(np.isfinite(low), low, safe), 0.0)
+        may_differ = children_open.reshape(-1, summary.vocab).any(axis=1) & law.reachable
+        differs.append(may_differ & ~(spread <= tolerance))
+        unsure.append(may_differ & (spread <= tolerance))
+        largest = max(largest, float(spread.max(initial=0.0)))
+        mean = (np.exp(step.log_probs) * np.exp(child - safe[:, None])).sum(axis=1)
+        log_b = np.where(law.reachable, step.log_normalizer + safe + np.log(np.where(law.reachable, mean, 1.0)), 0.0)
+        children_open = open_below[length]
+    return Vanishing(summary.first(differs[::-1], summary.deviates), summary.first(unsure[::-1]), largest)
 
 
 def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marginal:
@@ -200,10 +211,11 @@ def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marg
     relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
     gap = np.abs(composition - own)
     error = relative * (composition + own) + np.finfo(np.float64).tiny
-    cell = int((gap >= gap.max() - 2 * error.max()).argmax())
+    near = gap >= gap.max() - 2 * error.max()
+    cell, tied = int(near.argmax()), count > 2 and int(near.sum()) > 1  # two cells differ by the same, exactly
     tokens = tokens_of(cell, len(positions), vocab)
     tv, differ = 0.5 * float(gap.sum()), bool((~(gap <= error)).any())
-    return Marginal(expert, positions, tv, differ, tokens, float(composition[cell]), float(own[cell]))
+    return Marginal(expert, positions, tv, differ, tied, tokens, float(composition[cell]), float(own[cell]))
 
 
 def _termination(summary: Summary) -> TerminationSurvey:

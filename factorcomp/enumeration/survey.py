@@ -44,18 +44,32 @@ class Vanishing:
     unsettled: Sighting | None
     largest: float
 
+    @property
+    def any(self) -> bool:
+        """Whether it may be anything but 0 somewhere."""
+        return self.first is not None or self.unsettled is not None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether floating point could not tell a prefix before the first certain one, or any if there is none."""
+        if self.first is None or self.unsettled is None:
+            return self.unsettled is not None
+        return (self.unsettled.length, self.unsettled.index) < (self.first.length, self.first.index)
+
 
 @dataclass(frozen=True)
 class Marginal:
     """On the mask of an expert: the total variation of both marginals, and the cell of tokens where they differ most.
 
-    `differ`: some cell's probabilities certainly differ. `composition`, `own`: those of the cell.
+    `differ`: some cell's probabilities certainly differ. `tied`: another cell's may differ as much. `composition`,
+    `own`: those of the cell.
     """
 
     expert: int
     positions: tuple[int, ...]
     tv: float
     differ: bool
+    tied: bool
     cell: tuple[int, ...]
     composition: float
     own: float
@@ -93,9 +107,9 @@ class Survey:
     are there if the composition is undefined in scope.
 
     `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance
-    to the nearest component. `local_is_global`: proved; `global_differs`: the first prefix where the next token
-    certainly differs. `masks`: given or found, by expert; `None` without masks, or where two experts own one
-    position.
+    to the nearest component; `following`: of what the next token's conditional under the sequence-level composition
+    differs from the stepwise one's by. `masks`: given or found, by expert; `None` without masks, or where two experts
+    own one position.
     """
 
     undefined: Meeting
@@ -107,8 +121,7 @@ class Survey:
     switching: Vanishing | None = None
     tv_to_switching: float = 0.0
     tv_local_global: float = 0.0
-    local_is_global: bool = False
-    global_differs: Sighting | None = None
+    following: Vanishing | None = None
     experts: tuple[ExpertSurvey, ...] = ()
     masks: Mapping[int, tuple[int, ...]] | None = None
     marginals: tuple[Marginal, ...] = ()

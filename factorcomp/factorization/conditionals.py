@@ -54,12 +54,20 @@ class Conditionals:
     """The first failing pair, if there is one, and the largest TV between two rows that must agree.
 
     `at_least`: `largest_tv` is only a lower bound (large vocabularies). `undecided`: why equality could not be decided.
+    `lawless`: the tilted experts (by place) that reach a prefix where they share no token with the background; their
+    weights give them no law (theory.md 1.9 needs `p_i << p_b`), and nothing is decided about it.
     """
 
     failure: Failure | None
     largest_tv: float
     at_least: bool = False
     undecided: str | None = None
+    lawless: tuple[int, ...] = ()
+
+    @property
+    def hold(self) -> bool:
+        """Whether the conditionals factorize."""
+        return self.failure is None and self.undecided is None
 
 
 def decide_conditionals(
@@ -71,6 +79,8 @@ def decide_conditionals(
     owner = {position: i for i, positions in masks.items() for position in positions}
     rest = tuple(t for t in range(len(background)) if t not in owner)
     failures, largest, at_least = [], 0.0, False
+    if lawless := _lawless(background, experts):
+        return Conditionals(None, 0.0, undecided="a tilted expert has no law of its own", lawless=lawless)
     try:
         for level in _levels(background, experts):
             mine = owner.get(level.length)
@@ -83,6 +93,16 @@ def decide_conditionals(
     except PowerTooLargeError as error:
         return Conditionals(min(failures, default=None), largest, at_least=True, undecided=str(error))
     return Conditionals(min(failures, default=None), largest, at_least)
+
+
+def _lawless(background: Sequence[AbstractRows], experts: Sequence[Sequence[AbstractRows]]) -> tuple[int, ...]:
+    """The experts that reach an empty row."""
+    found = set()
+    for level in _levels(background, experts):
+        for i, rows in enumerate(level.experts):
+            empty = ~(rows.log_probs(0, rows.shape[0]) > -np.inf).any(axis=1)
+            found |= {i} if (empty & level.reach[i + 1]).any() else set()
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True)

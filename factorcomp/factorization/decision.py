@@ -6,6 +6,7 @@ import numpy as np
 
 from factorcomp.certificates.claims import (
     CLAIMS,
+    COMPOSITION_CLAIMS,
     MASK_CLAIMS,
     ClaimResult,
     ExpertMeasures,
@@ -58,7 +59,17 @@ def decide(
         active={name: expert.active for name, expert in zip(experts, survey.experts, strict=True)},
         masks=None if survey.masks is None else {context.names[i]: m for i, m in survey.masks.items()},
         prefixes=survey.prefixes,
+        unsettled=_unsettled(context, claims),
     )
+
+
+def _unsettled(context: Context, claims: list[ClaimResult]) -> frozenset[str]:
+    """The claims that floating point left open, or whose witness it cannot tell to be the first."""
+    survey = context.survey
+    quantities = (survey.switching, survey.normalizer, survey.following)
+    doubtful = {c for c, q in zip(COMPOSITION_CLAIMS, quantities, strict=True) if q is not None and q.doubtful}
+    tied = {f"projective:{context.names[m.expert]}" for m in survey.marginals if m.tied}
+    return frozenset({c.name for c in claims if c.verdict is Verdict.UNDECIDED or c.name in doubtful | tied})
 
 
 def _openers(
@@ -90,8 +101,7 @@ def _mask_claims(context: Context, background: TabularModel, experts: Mapping[st
     tilted = [_tilted(background, expert, question, name) for name, expert in experts.items()]
     conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
-    holds = factorized.verdict is Verdict.HOLDS
-    projective = [masks.projective(context, marginal, factorized=holds) for marginal in survey.marginals]
+    projective = [masks.projective(context, marginal, conditionals) for marginal in survey.marginals]
     return [masks.mask_agreement(context, survey.masks), factorized, *projective]
 
 
@@ -123,7 +133,7 @@ def _measures(context: Context) -> Measures:
     assert survey.overlap is not None
     return Measures(
         tv_to_switching=survey.tv_to_switching,
-        tv_local_global=0.0 if survey.local_is_global else survey.tv_local_global,
+        tv_local_global=survey.tv_local_global,
         log_normalizer_min=low,
         log_normalizer_max=high,
         experts={

@@ -37,14 +37,12 @@ def _vanishing(context: Context, claim: str, quantity: Vanishing | None, holds: 
 
 def local_equals_global(context: Context) -> ClaimResult:
     """`P_L = P_G` on sequences (Theorem 1.5)."""
-    survey = context.survey
-    if survey.local_is_global:
-        why = "stepwise and sequence-level composition are one distribution"
-        return context.result("local_equals_global", Verdict.HOLDS, why, residual=0.0)
-    if survey.global_differs is not None:
-        why = f"{context.after(survey.global_differs)} the stepwise and the sequence-level next token differ"
-        witness = context.witness(survey.global_differs)
-        return context.result(
-            "local_equals_global", Verdict.REFUTED, why, residual=survey.tv_local_global, witness=witness
-        )
-    return context.result("local_equals_global", Verdict.UNDECIDED, UNSETTLED, residual=survey.tv_local_global)
+    claim, following, tv = "local_equals_global", context.survey.following, context.survey.tv_local_global
+    assert following is not None
+    if following.first is not None:
+        why = f"{context.after(following.first)} the stepwise and the sequence-level next token differ"
+        return context.result(claim, Verdict.REFUTED, why, residual=tv, witness=context.witness(following.first))
+    if following.unsettled is not None:
+        return context.result(claim, Verdict.UNDECIDED, UNSETTLED, residual=tv)
+    why = "stepwise and sequence-level composition are one distribution"
+    return context.result(claim, Verdict.HOLDS, why, residual=0.0)

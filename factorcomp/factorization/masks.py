@@ -81,10 +81,13 @@ def factorized_conditionals(context: Context, conditionals: Conditionals) -> Cla
     return context.result(claim, Verdict.REFUTED, why, residual=tv, witness=witness)
 
 
-def projective(context: Context, marginal: Marginal, *, factorized: bool) -> ClaimResult:
+def projective(context: Context, marginal: Marginal, conditionals: Conditionals) -> ClaimResult:
     """The composition's marginal on a mask is that expert's; with factorized conditionals by Theorem 2.2."""
     name = context.names[marginal.expert]
-    if factorized or not marginal.positions:
+    if marginal.expert in conditionals.lawless:
+        why = f"weighted, {name} reaches a prefix where it shares no token with the background, and has no law"
+        return context.result("projective", Verdict.UNDECIDED, why, mask=name)
+    if conditionals.hold or not marginal.positions:
         why = f"on its mask the composition has the law of {name}"
         return context.result("projective", Verdict.HOLDS, why, residual=0.0, mask=name)
     if not marginal.differ:

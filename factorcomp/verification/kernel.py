@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from factorcomp.certificates import Findings, Question, Verdict
+from factorcomp.certificates import Findings, Measures, Question, Verdict
 from factorcomp.certificates import Model as KernelModel
 from factorcomp.certificates import decide as decide_rationally
 from factorcomp.enumeration.size import count_prefixes
@@ -36,17 +36,23 @@ def decide_exactly(
 def settle(
     findings: Findings, background: TabularModel, experts: Mapping[str, TabularModel], question: Question
 ) -> Findings:
-    """The findings, with every claim that floating point left open decided by the kernel, where that is quick."""
-    undecided = frozenset(result.name for result in findings.claims if result.verdict is Verdict.UNDECIDED)
+    """The findings, with every claim that floating point left unsettled decided by the kernel, where that is quick."""
     vocab = len(background.vocabulary)
     numbers = count_prefixes(vocab, question.length) * vocab * (len(experts) + 1)
-    if not undecided or findings.measures is None or numbers > NUMBERS_TO_SETTLE:
+    if not findings.unsettled or findings.measures is None or numbers > NUMBERS_TO_SETTLE:
         return findings
-    exact = decide_exactly(background, experts, question, claims=undecided)
-    return replace(
-        findings,
-        claims=tuple(exact[result.name] if result.name in undecided else result for result in findings.claims),
-    )
+    exact = decide_exactly(background, experts, question, claims=findings.unsettled)
+    claims = tuple(exact[c.name] if c.name in findings.unsettled else c for c in findings.claims)
+    settled = replace(findings, claims=claims, unsettled=frozenset())
+    return replace(settled, measures=_in_line_with(settled, findings.measures))
+
+
+def _in_line_with(findings: Findings, measures: Measures) -> Measures:
+    """The measures, exact where a claim settles them."""
+    unit, equal = findings["unit_normalizer"], findings["local_equals_global"]
+    if unit.verdict is Verdict.HOLDS and measures.log_normalizer_min is not None:
+        measures = replace(measures, log_normalizer_min=0.0, log_normalizer_max=0.0)
+    return measures if equal.residual is None else replace(measures, tv_local_global=equal.residual)
 
 
 def kernel_model(model: TabularModel, length: int) -> KernelModel:

@@ -32,7 +32,8 @@ def step_at(prefix: Tokens, background: TabularModel, experts: Mapping[str, Tabu
     weights = np.array([float(question.weight(name)) for name in experts])
     composed = compose_rows(base, np.stack(own), weights, question.null_tokens)
     undefined = bool(composed.undefined) or not np.isfinite(composed.log_normalizer)
-    rows = zip(experts, composed.tilted, strict=True)
+    # where a weighted expert opens a token there is no tilted expert: its row is shown as given
+    rows = zip(experts, own if undefined else composed.tilted, strict=True)
     return Step(
         prefix=prefix,
         background=_probabilities(base),
