@@ -14,6 +14,7 @@ from factorcomp.models.errors import InputError
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
 from factorcomp.verification import kernel, verify
+from factorcomp.verification.story import check_models
 from tests import golden
 from tests.subjects import models, undecided
 
@@ -50,6 +51,18 @@ def expected_of(about: dict, report) -> dict[str, str]:
     if about["expected"].get("well_defined") == "REFUTED":
         return {result.name: "UNDECIDED" for result in report.claims} | {"well_defined": "REFUTED"}
     return about["expected"]
+
+
+@pytest.mark.parametrize("options", [{}, {"scope": "all"}, {"threshold": 1}], ids=str)
+@pytest.mark.parametrize("name", golden.example_names())
+def test_the_kernel_says_what_the_engine_says(name, options):
+    """The sentences of both are the same where the verdicts are: they are written twice, as nothing is shared."""
+    folder = golden.EXAMPLES / name
+    about = json.loads((folder / "example.json").read_text())
+    experts = {expert: load(folder / f"{expert}.json") for expert in about["experts"]}
+    asked = about["options"] | options
+    engine, exact = (verify(load(folder / "background.json"), experts, **asked, exact=exact) for exact in (False, True))
+    assert {result.name: result.why for result in engine.claims} == {result.name: result.why for result in exact.claims}
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +149,27 @@ def test_length_zero_and_one_token():
     assert {c.verdict for c in verify(one, {"x": one}).claims} == {Verdict.HOLDS}
 
 
+def test_one_claim_may_be_required_by_its_name():
+    report = verify(coin(0.5), {"up": coin(0.25)}, length=2, require="exact_switching")
+    assert (report.required, report.verdict) == (("exact_switching",), Verdict.HOLDS)
+
+
+@pytest.mark.parametrize(
+    ("background", "experts", "message"),
+    [
+        (coin(0.5), [coin(0.5)], "experts: got a list, needed a mapping from names to models, such as {'up': model}"),
+        (coin(0.5), coin(0.5), "experts: got a FunctionModel, needed a mapping"),
+        (coin(0.5), {"up": "up.json"}, "up: got 'up.json', needed a model: factorcomp.load"),
+        ("base.json", {"up": coin(0.5)}, "background: got 'base.json', needed a model"),
+        (coin(0.5), {"up": 3}, "up: got a int, needed a model"),
+    ],
+)
+def test_what_is_no_model_is_told_how_to_be_one(background, experts, message):
+    """Asked directly: under test the annotations of `verify` and `doctor` refuse these before they are looked at."""
+    with pytest.raises(TypeError, match=message):
+        check_models(background, experts)
+
+
 def test_every_prefix_shown_carries_every_model():
     """A witness comes with the models' rows at the failing step."""
     instance, _ = golden.load_example("overlap_amplified")
@@ -144,3 +178,27 @@ def test_every_prefix_shown_carries_every_model():
     assert step.prefix == report["pointwise_joint"].witness.prefix
     assert set(step.experts) == set(report.experts)
     assert np.isclose(sum(step.composition), 1.0)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_dropped_token_is_no_unit_normalizer_in_logs(exact):
+    """Theorem 4.4 (2) needs absolute continuity under `drop`: one expert deviates, and Z = 1/2."""
+    with np.errstate(divide="ignore"):
+        background = TabularModel.from_log_probs([np.log([1.0, 0.0])], ["a", "b"])
+        expert = TabularModel.from_log_probs([np.log([0.5, 0.5])], ["a", "b"])
+    report = verify(background, {"opens": expert}, null_tokens="drop", exact=exact)
+    assert report["unit_normalizer"].verdict is Verdict.REFUTED
+    assert report["pointwise_joint"].verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_fractional_weight_is_compared_by_powers(exact):
+    """The tilt of (1/10, 9/10) by 1/2 over the uniform background is (1/4, 3/4): one conditional, whatever was before."""
+    half = ["1/2", "1/2"]
+    background = TabularModel.from_probabilities([[half], [half, half]], ["a", "b"])
+    squared = TabularModel.from_probabilities([[half], [["1/10", "9/10"], ["1/10", "9/10"]]], ["a", "b"])
+    other = TabularModel.from_probabilities([[half], [["1/10", "9/10"], ["1/10", "9/10"]]], ["a", "b"])
+    report = verify(background, {"up": squared}, weights={"up": "1/2"}, masks={"up": [1]}, exact=exact)
+    assert report["factorized_conditionals"].verdict is Verdict.HOLDS
+    both = verify(background, {"up": squared, "down": other}, weights={"up": "1/2"}, exact=exact)
+    assert both["pointwise_joint"].verdict is Verdict.REFUTED
