@@ -68,17 +68,19 @@ def _length(background: Model, experts: Mapping[str, Model], length: Any, proble
     if length is None:
         if len(horizons) < len(models):
             named = _list([name for name in models if name not in horizons])
-            problems.append(f"{named}: a function has no horizon of its own; give the length to verify")
+            problems.append(f"{named}: a function has no horizon of its own; give the length (--length N)")
         elif len(set(horizons.values())) > 1:
             listed = ", ".join(f"{name} {horizon}" for name, horizon in horizons.items())
-            problems.append(f"the horizons differ ({listed}); give a length of at most {min(horizons.values())}")
+            least = min(horizons.values())
+            problems.append(f"the horizons differ ({listed}); give a length of at most {least} (--length {least})")
         return min(horizons.values(), default=0)
     if isinstance(length, bool) or not isinstance(length, int) or length < 0:
         problems.append(f"the length is {length!r}; it must be a whole number, at least 0")
         return 0
     for name, horizon in horizons.items():
         if horizon < length:
-            problems.append(f"{models[name].source.name}: its horizon is {horizon}, shorter than the length {length}")
+            short = f"its horizon is {horizon}, shorter than the length {length}"
+            problems.append(f"{models[name].source.name}: {short}; give a length it has (--length {horizon})")
     return length
 
 
@@ -96,6 +98,9 @@ def _masks(
     for name, given in masks.items():
         if name not in experts:
             problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
+        if isinstance(given, str) or not isinstance(given, slice | Iterable):
+            problems.append(f"the mask of {name} is {given!r}; it must be a list of positions, such as [0, 2]")
+            continue
         positions = range(length)[given] if isinstance(given, slice) else list(given)
         wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int) or not 0 <= p < length]
         found[name] = tuple(sorted(set(positions) - set(wrong)))

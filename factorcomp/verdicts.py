@@ -145,11 +145,15 @@ class Report:
         return tuple(name for name in self.experts if holds(name))
 
     def __getitem__(self, name: str) -> ClaimResult:
-        return self.findings[name]
+        """The result of a claim: by its name, `projective:up` for the mask of `up`."""
+        for result in self.claims:
+            if result.name == name:
+                return result
+        raise KeyError(f"no claim {name!r}; the claims are {', '.join(result.name for result in self.claims)}")
 
     def to_json(self) -> dict[str, Any]:
         """The report as data, by the contract of interface.md; raises `ValueError` on NaN, which no report holds."""
-        question = self.question
+        question, masks = self.question, self.findings.masks
         return {
             "schema": SCHEMA,
             "verdict": str(self.verdict),
@@ -164,6 +168,7 @@ class Report:
             "null_tokens": question.null_tokens,
             "threshold": _number(question.threshold),
             "weights": {name: _number(weight) for name, weight in question.weights.items()},
+            "masks": None if masks is None else {name: list(positions) for name, positions in masks.items()},
             "claims": [_claim_json(result) for result in self.claims],
             "measures": {} if self.measures is None else _measures_json(self.measures),
             "exact": _exact_json(self.findings),

@@ -15,7 +15,8 @@ import pytest
 
 import factorcomp
 from factorcomp.cli import main
-from factorcomp.cli.shipped import FOLDER, examples
+from factorcomp.cli.commands import _listed
+from factorcomp.cli.shipped import FOLDER, example, examples
 from factorcomp.models.errors import InputError
 from factorcomp.verdicts import Report
 from tests.report.reports import answering, interleaving, undefined
@@ -34,6 +35,7 @@ def models(tmp_path, monkeypatch) -> Path:
     """A folder with models, in which the command line runs."""
     for name, text in {"base": FAIR, "up": UP, "down": DOWN, "clash": CLASH}.items():
         (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "report.json").write_text('{"schema": "factorcomp-report/1"}')
     (tmp_path / "malformed.json").write_text('{"format": "factorcomp-model/1"')
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -138,6 +140,15 @@ USAGE = [
     (("check",), "no certificate: give CERTIFICATE"),
     (("check", "c.json"), "no models"),
     (("check", "gone.json", *PAIR), "gone.json"),
+    (("check", "gone.json", *PAIR), "error: gone.json: there is no such file\n"),
+    (("check", "base.json", *PAIR), "base.json: seems to be a model; give the certificate first"),
+    (("check", "report.json", *PAIR), "report.json: seems to be a report; `verify --certificate FILE` writes"),
+    (
+        ("verify", *PAIR, "--masks", "up=0", "down=1"),
+        "--masks: 'down=1' stands without the option; give it before each one: --masks up=0 --masks down=1\n",
+    ),
+    (("verify", "--example", "letters_AAC", "--masks", "a_to_b=0", "c_to_d=2"), "--masks a_to_b=0 --masks c_to_d=2\n"),
+    (("verify", *PAIR, "--weights", "up=1/3", "down=2.5"), "--weights up=1/3 --weights down=2.5\n"),
     (("doctor", "gone.json", "up=up.json"), "gone.json: there is no such file"),
     (("examples", "driftt"), "did you mean 'drift'"),
 ]
@@ -262,7 +273,27 @@ def test_json_on_standard_output_is_alone_there(models, verifier, capsys):
 def test_json_in_a_file_beside_the_report(models, verifier, capsys):
     assert main(["verify", *PAIR, "--json", "report.json"]) == 1
     assert json.loads((models / "report.json").read_text()) == interleaving().to_json()
-    assert capsys.readouterr().out.startswith("REFUTED")
+    out, err = capsys.readouterr()
+    assert out.startswith("REFUTED")
+    assert err == "wrote report.json\n"
+
+
+def test_the_template_of_a_model_is_printed_on_real_lines(models, verifier, capsys):
+    assert main(["verify", "base.json", "up=python:json:dumps"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].endswith("needed a TabularModel, a FunctionModel, or a function with a vocabulary:")
+    assert lines[1].startswith("    def model(prefixes):")
+    assert lines[-1].startswith("    model.eos = None")
+
+
+def test_examples_on_a_narrow_terminal_lose_nothing():
+    titles = {name: example(name).title for name in examples()}
+    narrow = _listed(titles, 50)
+    assert max(map(len, narrow)) <= 50
+    assert [line for line in narrow if not line.startswith(" ")] == list(examples())
+    joined = " ".join(" ".join(narrow).split())
+    assert all(title in joined for title in titles.values())
+    assert _listed(titles, None) == _listed(titles, 10_000)
 
 
 def test_a_failed_verification_leaves_the_old_report(models, verifier, capsys):

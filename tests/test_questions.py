@@ -24,6 +24,8 @@ EXPERTS = {"up": BASE, "down": BASE}
         ({"length": 3}, "base: its horizon is 2, shorter than the length 3"),
         ({"masks": {"left": [0]}}, "names 'left', which is no expert; the experts are up, down"),
         ({"masks": {"up": [2]}}, "the mask of up has position 2; positions are 0 to 1"),
+        ({"masks": {"up": 0}}, r"the mask of up is 0; it must be a list of positions, such as \[0, 2\]"),
+        ({"masks": {"up": "02"}}, "the mask of up is '02'; it must be a list of positions"),
         ({"masks": {"up": [-1]}}, "position -1"),
         ({"masks": {"up": [0.5]}}, r"position 0\.5"),
         ({"masks": {"up": [0], "down": [0, 1]}}, "the masks of up and down share position 0; they must be disjoint"),
@@ -57,9 +59,9 @@ def test_bad_experts():
         ask(BASE, {})
     with pytest.raises(InputError, match="named 'background'"):
         ask(BASE, {"background": BASE})
-    with pytest.raises(InputError, match=r"the horizons differ \(background 2, short 1\); give a length of at most 1"):
+    with pytest.raises(InputError, match=r"\(background 2, short 1\); give a length of at most 1 \(--length 1\)"):
         ask(BASE, {"short": SHORT})
-    with pytest.raises(InputError, match="f: a function has no horizon of its own; give the length"):
+    with pytest.raises(InputError, match=r"f: a function has no horizon of its own; give the length \(--length N\)"):
         ask(BASE, {"f": FUNCTION})
 
 

@@ -23,6 +23,7 @@ KEYS = (
     "null_tokens",
     "threshold",
     "weights",
+    "masks",
     "claims",
     "measures",
     "exact",
@@ -103,6 +104,8 @@ def test_the_numbers_of_a_report():
     assert data["required"] == ["interval_joint"]
     assert data["claims"][2]["residual"] == 0.25
     assert data["claims"][4]["mask"] == "up"
+    assert data["masks"] == {"up": [0, 2]}
+    assert plain(undefined())["masks"] is None
     assert data["measures"]["experts"]["up"]["expected_active_steps"] == 1.5
     assert data["measures"]["log_normalizer_min"] == -1e-17
 
@@ -228,6 +231,11 @@ def test_who_deviates_and_who_is_active_at_a_prefix():
     assert report.active(["a"]) == ("up", "down")
     assert report.active(["a", "b"]) == ()
     assert report.active(["a", "a", "a"]) == ()
+
+
+def test_a_claim_that_is_not_there_names_those_that_are():
+    with pytest.raises(KeyError, match=r"no claim 'projective'; the claims are well_defined, .*, projective:up"):
+        _ = interleaving()["projective"]
 
 
 def test_the_claims_that_make_the_verdict():

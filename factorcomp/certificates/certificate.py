@@ -55,6 +55,8 @@ def certificate(
 ) -> dict[str, Any]:
     """Every claim that was decided, with its witness or bound, and the evidence, as a JSON object.
 
+    A claim that is not required is left out if its witness may not be the first (`Findings.unsettled`).
+
     **Arguments:** `background`, `experts`: file name and SHA-256 of each model.
 
     **Raises** `KernelError` for a model without a digest: only what lies in a file can be certified.
@@ -62,7 +64,9 @@ def certificate(
     for name, digest in (background, *experts.values()):
         if digest is None:
             raise KernelError(f"{name}: got a model that is not a file, needed one: a certificate states its digest")
-    claims = tuple(result for result in findings.claims if result.verdict is not Verdict.UNDECIDED)
+    settled = {c.name for c in findings.claims} - findings.unsettled | {*required}
+    decided = (c for c in findings.claims if c.verdict is not Verdict.UNDECIDED)
+    claims = tuple(c for c in decided if c.name in settled or c.claim in settled)
     data = {
         "schema": SCHEMA,
         "verdict": str(overall(claims, required)),

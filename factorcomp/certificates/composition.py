@@ -14,7 +14,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
-from factorcomp.certificates.judgement import Judgement, after, at, listed
+from factorcomp.certificates.judgement import UNSETTLED, Judgement, after, at, beyond, everywhere, listed
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Levels, Tree
 
@@ -25,15 +25,16 @@ def well_defined(tree: Tree) -> Judgement:
     """No undefined ratio and no dead prefix (1.1, 1.3, and 1.9 (a) for weights)."""
     broken = [(t, h, step) for t, h, step in tree.prefixes() if step.broken]
     if not broken:
-        return Judgement(HOLDS, "no ratio is undefined and no prefix is dead", tree.zero)
+        return Judgement(HOLDS, f"every ratio is defined and some token is possible {everywhere(tree)}", tree.zero)
     t, h, step = broken[0]
     residual = total((tree.probability(t, h) for t, h, _ in broken), tree.zero)
     token, openers = step.error or (None, ())
     bits = sum(1 << i for i in openers)
-    why = f"{after(tree.tokens(t, h))} no token is left with a positive weight"
+    where, who = after(tree.tokens(t, h)), tree.names(bits)
+    why = f"{where} background and experts leave no token possible: all mass vanishes"
     if token is not None:
-        opened = f"{listed(tree.names(bits))} may emit {tree.vocabulary[token]!r}, which the background cannot"
-        why = f"{after(tree.tokens(t, h))} the ratio is undefined: {opened}"
+        verb = "makes" if len(who) == 1 else "make"
+        why = f"{where} {listed(who)} {verb} possible what the background excludes: the ratio is undefined"
     return Judgement(REFUTED, why, residual, at(tree, t, h, bits))
 
 
@@ -42,27 +43,29 @@ def several(bits: int) -> bool:
     return bits & (bits - 1) != 0
 
 
-def joint(tree: Tree, sets: list[list[int]], verb: str) -> Judgement:
+def joint(tree: Tree, sets: list[list[int]], verb: str, holds: str) -> Judgement:
     """No prefix in scope belongs to the sets of two experts (4.1, 4.2)."""
     first = next(((t, h) for t, h, _ in tree.prefixes() if several(sets[t][h])), None)
     if first is None:
-        return Judgement(HOLDS, f"nowhere {verb} two experts", tree.zero)
+        return Judgement(HOLDS, holds, tree.zero)
     t, h = first
-    why = f"{after(tree.tokens(t, h))} {listed(tree.names(sets[t][h]))} {verb}"
+    both = "both " if sets[t][h].bit_count() == 2 else ""
+    why = f"{after(tree.tokens(t, h))} {both}{listed(tree.names(sets[t][h]))} {verb}"
     return Judgement(REFUTED, why, tree.meets(lambda t, h: several(sets[t][h])), at(tree, t, h, sets[t][h]))
 
 
 def pointwise_joint(tree: Tree) -> Judgement:
     """At most one expert deviates at a prefix."""
-    return joint(tree, tree.deviating, "deviate")
+    holds = f"at most one expert deviates{beyond(tree)} {everywhere(tree)}"
+    return joint(tree, tree.deviating, "deviate", holds)
 
 
 def interval_joint(tree: Tree) -> Judgement:
     """At most one expert is active at a prefix."""
-    return joint(tree, tree.active, "are active")
+    return joint(tree, tree.active, "are active", "the experts' active intervals are disjoint on every path")
 
 
-def everywhere(
+def vanishing(
     tree: Tree, sites: Iterable[tuple[int, int, bool | None]], residual: Value | float | None, holds: str, fails: str
 ) -> Judgement:
     """A claim that holds unless it fails at a prefix; `None` says that the numbers cannot tell."""
@@ -72,8 +75,7 @@ def everywhere(
             return Judgement(REFUTED, f"{after(tree.tokens(t, h))} {fails}", residual, at(tree, t, h))
         unknown = unknown or (None if failing is False else (t, h))
     if unknown:
-        why = f"{after(tree.tokens(*unknown))} the enclosure of the residual contains 0, which decides"
-        return Judgement(UNDECIDED, why, residual)
+        return Judgement(UNDECIDED, f"{UNSETTLED} {after(tree.tokens(*unknown))}", residual)
     return Judgement(HOLDS, holds, residual)
 
 
@@ -81,9 +83,8 @@ def exact_switching(tree: Tree) -> Judgement:
     """At every prefix the composition is one of its components (4.4)."""
     gaps = {step: least(step.distances) for step in _steps(tree)}
     sites = ((t, h, positive(gaps[step])) for t, h, step in tree.prefixes())
-    holds = "at every prefix the composition is one of its components"
-    fails = "the composition is none of its components"
-    return everywhere(tree, sites, largest(gaps.values(), tree.zero), holds, fails)
+    holds = f"the composition is one of its components {everywhere(tree)}"
+    return vanishing(tree, sites, largest(gaps.values(), tree.zero), holds, "the composition is no component")
 
 
 def unit_normalizer(tree: Tree) -> Judgement:
@@ -92,8 +93,7 @@ def unit_normalizer(tree: Tree) -> Judgement:
     sites = [(t, h, gaps[step]) for t, h, step in tree.prefixes()]
     low, high = log_normalizers(tree)
     residual = tree.zero if not any(gaps.values()) else None if low is None or high is None else max(-low, high)
-    first = next((tree.steps[t][h].normalizer for t, h, failing in sites if failing), tree.one)
-    return everywhere(tree, sites, residual, "Z = 1 at every prefix", f"Z = {float(first):.6g}")
+    return vanishing(tree, sites, residual, f"Z = 1 {everywhere(tree)}", "Z is not 1")
 
 
 def log_normalizers(tree: Tree) -> tuple[float | None, float | None]:
@@ -117,9 +117,9 @@ def local_equals_global(tree: Tree) -> Judgement:
     """Theorem 1.5 (3): the two laws are one iff `B(hy)` is constant in `y` on the support, at every prefix of R^."""
     sites = list(_constancy(tree))
     residual = tree.zero if all(failing is False for _, _, failing in sites) else tv_local_global(tree)
-    holds = "the stepwise and the sequence-level composition are one distribution"
-    fails = "the next token differs between the stepwise and the sequence-level composition"
-    return everywhere(tree, sites, residual, holds, fails)
+    holds = "stepwise and sequence-level composition are one distribution"
+    fails = "the stepwise and the sequence-level next token differ"
+    return vanishing(tree, sites, residual, holds, fails)
 
 
 def _constancy(tree: Tree) -> Iterator[tuple[int, int, bool | None]]:
@@ -181,12 +181,14 @@ def terminates(tree: Tree) -> Judgement:
     alive = [h for h, reached in enumerate(tree.reach[-1]) if reached and not tree.ended(tree.length, h)]
     residual = total((tree.composition[-1][h] for h in alive), tree.zero)
     if not alive:
-        return Judgement(HOLDS, f"every path has ended after {tree.length} tokens", tree.zero)
+        return Judgement(HOLDS, "every sequence has ended by the horizon", tree.zero)
     first, ends = None, [r and tree.ended(tree.length, h) for h, r in enumerate(tree.reach[-1])]
     for t in reversed(range(tree.length)):
         ends = [r and (tree.ended(t, h) or any(tree.children(ends, h))) for h, r in enumerate(tree.reach[t])]
         first = next(((t, h) for h, r in enumerate(tree.reach[t]) if r and not ends[h]), first)
-    why = f"{float(residual):.6g} of the mass has not ended after {tree.length} tokens"
+    why = f"a sequence has not ended by the horizon with probability {float(residual):.4g}"
+    if first:
+        why += f"; {after(tree.tokens(*first))} EOS cannot be reached"
     return Judgement(BOUNDED, why, residual, at(tree, *first, 0) if first else None)
 
 

@@ -8,7 +8,7 @@ from operator import sub
 
 from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Verdict
 from factorcomp.certificates.enclosure import Value, excess, largest, least, positive, surely_less, total
-from factorcomp.certificates.judgement import Judgement, after, at, number
+from factorcomp.certificates.judgement import UNSETTLED, Judgement, after, at, beyond, listed, number
 from factorcomp.certificates.rows import Row, same, variation
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Tree
@@ -16,6 +16,8 @@ from factorcomp.certificates.tree import Tree
 BACKGROUND = "background"
 NEAR = 1e-9
 MOST_WORK = 10**7
+LAWLESS = "weighted, {} reaches a prefix where it shares no token with the background, and has no law"
+FACTORIZED = "the background's blocks are independent, and each expert changes its own block alone"
 Masks = Mapping[str, tuple[int, ...]]
 Groups = dict[tuple[int, ...], dict[Row, int]]
 
@@ -36,7 +38,7 @@ def conflict(tree: Tree, found: Mapping[str, Mapping[int, int]]) -> Judgement | 
         owners = [name for name in tree.experts if t in found[name]][:2]
         if len(owners) == 2:
             first, second = (tree.tokens(t, found[name][t]) for name in owners)
-            why = f"{owners[0]} deviates {after(first)} and {owners[1]} {after(second)}: both would own position {t}"
+            why = f"there are no disjoint masks: {listed(owners)} both deviate{beyond(tree)} at position {t}"
             return Judgement(Verdict.REFUTED, why, None, PositionWitness(t, (owners[0], owners[1]), (first, second)))
     return None
 
@@ -54,9 +56,9 @@ def mask_agreement(tree: Tree, masks: Masks) -> Judgement:
                 first = first or (t, h, i)
     residual = largest(gaps.values(), tree.zero)
     if first is None:
-        return Judgement(Verdict.HOLDS, "no expert deviates off its mask", residual)
+        return Judgement(Verdict.HOLDS, f"off its mask no expert deviates{beyond(tree)}", residual)
     t, h, i = first
-    why = f"{after(tree.tokens(t, h))} {tree.experts[i]} deviates, and position {t} is not in its mask"
+    why = f"{after(tree.tokens(t, h))} {tree.experts[i]} deviates{beyond(tree)}, and position {t} is not its own"
     return Judgement(Verdict.REFUTED, why, residual, at(tree, t, h, 1 << i))
 
 
@@ -69,9 +71,8 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
     members = range(len(tree.experts) + 1)
     reach = [tree.reachable(lambda step, m=m: step.rows[m].support) for m in members]
     for m, name in enumerate(tree.experts, start=1):
-        if lost := _lost(tree, reach[m], m):
-            why = f"the tilted {name} has no next token {after(tree.tokens(*lost))}"
-            return Judgement(Verdict.UNDECIDED, why)
+        if _lost(tree, reach[m], m):
+            return Judgement(Verdict.UNDECIDED, LAWLESS.format(name))
     residual: Value | None
     residual, unknown = tree.zero, False
     failure: tuple[int, tuple] | None = None
@@ -97,7 +98,7 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
         if unknown:
             why = "rows tilted by such weights cannot be told apart"
             return Judgement(Verdict.UNDECIDED, why, residual)
-        return Judgement(Verdict.HOLDS, "the conditionals factorize over the masks", tree.zero)
+        return Judgement(Verdict.HOLDS, FACTORIZED, tree.zero)
     return _refuted(tree, *failure, residual)
 
 
@@ -106,9 +107,12 @@ def _refuted(tree: Tree, t: int, failure: tuple[int, int, int, int], residual: V
     name = tree.experts[m - 1] if m else BACKGROUND
     prefixes = (tree.tokens(t, h), tree.tokens(t, other))
     models = (name, name if condition in (1, 2) else BACKGROUND)
-    why = f"{name} {after(prefixes[0])} and {models[1]} {after(prefixes[1])} must agree, and differ"
+    first, second = map(after, prefixes)
+    why = f"{name} differs {first} and {second.removeprefix('after ')}, which agree on the block of the position"
     if condition == 0:
-        why = f"{after(prefixes[0])} {name} may emit what the background's law of its mask excludes"
+        why = f"{first} {name} makes possible on its mask what the background excludes"
+    elif condition == 3:
+        why = f"off its mask {name} {first} is not the background {second}"
     return Judgement(Verdict.REFUTED, why, residual, PairWitness(prefixes, models, ("c", "B", "I1", "I2")[condition]))
 
 
@@ -182,23 +186,27 @@ def projective(tree: Tree, masks: Masks, name: str) -> Judgement:
     """On the mask of an expert the composition has that expert's marginal (2.2, 2.9)."""
     member, positions = tree.experts.index(name) + 1, masks[name]
     reach = tree.reachable(lambda step: step.rows[member].support)
-    if lost := _lost(tree, reach, member):
-        return Judgement(Verdict.UNDECIDED, f"the tilted {name} has no next token {after(tree.tokens(*lost))}")
+    if _lost(tree, reach, member):
+        return Judgement(Verdict.UNDECIDED, LAWLESS.format(name))
+    holds = f"on its mask the composition has the law of {name}"
     if not tree.exact and _settled(tree, masks, member):
-        return Judgement(Verdict.HOLDS, f"the composition has {name}'s marginal on its mask", tree.zero)
+        return Judgement(Verdict.HOLDS, holds, tree.zero)
     marginals = [_marginal(tree, law[-1], positions) for law in (tree.composition, tree.component(member))]
     gaps = [abs(p - q) for p, q in zip(*marginals, strict=True)]
     residual = total((excess(p, q) for p, q in zip(*marginals, strict=True)), tree.zero)
     failing = positive(residual)
     if failing is None:
-        return Judgement(Verdict.UNDECIDED, "the enclosure of the residual contains 0, which decides", residual)
+        return Judgement(Verdict.UNDECIDED, UNSETTLED, residual)
     if not failing:
-        return Judgement(Verdict.HOLDS, f"the composition has {name}'s marginal on its mask", residual)
+        return Judgement(Verdict.HOLDS, holds, residual)
     most = largest(gaps, tree.zero)
     cell = next(cell for cell, gap in enumerate(gaps) if not surely_less(gap, most))
     tokens = tuple(next(itertools.islice(product(tree.vocabulary, repeat=len(positions)), cell, None)))
     sides = [number(marginal[cell]) for marginal in marginals]
-    why = f"{tokens} at the positions {positions}: {sides[0]} under the composition, {sides[1]} under {name}"
+    why = (
+        f"the mask reads {' '.join(tokens)!r} with probability {float(sides[0]):.4g} under the composition, "
+        f"{float(sides[1]):.4g} under {name}"
+    )
     return Judgement(Verdict.REFUTED, why, residual, MarginalWitness(positions, tokens, *sides))
 
 

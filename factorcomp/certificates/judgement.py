@@ -7,10 +7,14 @@ from typing import Any
 
 from factorcomp.certificates.claims import Number, PrefixWitness, Tokens, Verdict, Witness
 from factorcomp.certificates.documents import KernelError
-from factorcomp.certificates.enclosure import Value
+from factorcomp.certificates.enclosure import DIGITS, Value
 from factorcomp.certificates.tree import Tree
 
 PRECISION = Fraction(1, 10**9)
+UNSETTLED = (
+    "exponentials of the logs given (or powers by fractional weights) are irrational, and "
+    f"{DIGITS} digits cannot tell the residual from 0"
+)
 
 
 @dataclass(frozen=True)
@@ -33,15 +37,23 @@ def number(value: Any) -> Number:
 
 
 def after(tokens: Tokens) -> str:
-    """Where a prefix stands: `at the start`, or `after 'a' 'b'`."""
-    return f"after {' '.join(map(repr, tokens))}" if tokens else "at the start"
+    """Where a prefix stands: `at the start`, or `after 'a b'`."""
+    return f"after {' '.join(tokens)!r}" if tokens else "at the start"
 
 
 def listed(names: Sequence[str]) -> str:
-    """`up`, `both up and down`, `up, down and out all`: the subject of a sentence."""
-    if len(names) < 2:
-        return "".join(names) or "no expert"
-    return f"both {names[0]} and {names[1]}" if len(names) == 2 else f"{', '.join(names[:-1])} and {names[-1]} all"
+    """`up`, `up and down`, `up, down and out`: the subject of a sentence."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "none"
+
+
+def everywhere(tree: Tree) -> str:
+    """The scope, in words."""
+    return "at every prefix" if tree.question.scope == "all" else "wherever the composition goes"
+
+
+def beyond(tree: Tree) -> str:
+    """How far a deviation must go, in words."""
+    return f" by more than {float(tree.question.threshold):g} nats" if tree.question.threshold else ""
 
 
 def at(tree: Tree, t: int, h: int, bits: int | None = None) -> PrefixWitness:

@@ -54,7 +54,7 @@ def decide(
     masks, judges = _judges(tree, defined, residuals)
     for claim, mask, judge in judges:
         if claims is None or claim in claims or f"{claim}:{mask}" in claims:
-            unknown = Judgement(Verdict.UNDECIDED, f"the composition is undefined: {results[0].why}")
+            unknown = Judgement(Verdict.UNDECIDED, "the composition is not well defined")
             results.append(_result(tree, claim, judge() if defined else unknown, mask))
     prefixes = sum(map(sum, tree.scope))
     if not defined:

@@ -17,8 +17,11 @@ Positions = tuple[int, ...] | slice
 Choice = TypeVar("Choice", bound=str)
 
 _DIGITS = 100
+_START = 4096
+"""So many bytes of a file say what it seems to be."""
 _DECIMAL = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,4}))?")
 _RATIO = re.compile(r"([+-]?\d+)/(\d+)")
+_NUMBERS = re.compile(r"[^/\\.:=]+=[\d,:/.]*\d[\d,:/.]*")
 _SLICE = re.compile(r"(\d*):(\d*)(?::(\d*))?")
 
 
@@ -89,6 +92,16 @@ class Arguments:
         else:
             return name, value.strip()
         return None
+
+    def strays(self, option: str, given: Sequence[str] | None, words: Sequence[str]) -> list[str]:
+        """The models without the words `NAME=NUMBERS` that are no files: they were meant for `option`, given once."""
+        if not given:
+            return list(words)
+        strays = [word for word in words if _NUMBERS.fullmatch(word) and not os.path.exists(word.partition("=")[2])]
+        if strays:
+            right = " ".join(f"{option} {word}" for word in (*given, *strays))
+            self.problem(f"{option}: {strays[0]!r} stands without the option; give it before each one: {right}")
+        return [word for word in words if word not in strays]
 
     def masks(self, given: Sequence[str] | None) -> dict[str, Positions] | Literal["auto"] | None:
         """The masks: `auto`, or for each expert given its positions, listed or as a slice."""
@@ -208,6 +221,27 @@ class Arguments:
             elif colon and self.names and mask not in self.names:
                 self.problem(f"--require {name}: no expert is named {mask!r}; there are {_listed(self.names)}")
         return tuple(dict.fromkeys(given))
+
+    def certificate(self, place: str) -> None:
+        """Whether a file may be a certificate: there, and neither a report nor a model."""
+        self.there([place])
+        if not os.path.isfile(place):  # what a pipe holds can be read only once
+            return
+        try:
+            with open(place, "rb") as file:
+                start = file.read(_START)
+        except OSError:
+            return
+        if Path(place).suffix == ".safetensors" or re.search(rb'"format"\s*:\s*"factorcomp-model/', start):
+            self.problem(f"{place}: seems to be a model; give the certificate first, then the models")
+        elif re.search(rb'"schema"\s*:\s*"factorcomp-report/', start):
+            self.problem(f"{place}: seems to be a report; `verify --certificate FILE` writes a certificate")
+
+    def there(self, places: Iterable[str]) -> None:
+        """Whether these files exist."""
+        for place in places:
+            if "\0" in place or not os.path.exists(place):
+                self.problem(f"{place}: there is no such file")
 
     def outputs(self, outputs: Mapping[str, str | None], inputs: Iterable[str]) -> None:
         """Whether each file can be written, before the work that fills it begins."""

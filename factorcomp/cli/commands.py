@@ -2,6 +2,7 @@
 
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,9 @@ def verify(
     Exit status: 0 every required claim HOLDS, 1 one is REFUTED, 2 the input or the call is wrong, 3 otherwise.
     """
     arguments = Arguments()
+    words = [word for word in (background, *experts) if word is not None]
+    words = arguments.strays("--weights", weights, arguments.strays("--masks", masks, words))
+    background, experts = words[0] if words else None, tuple(words[1:])
     shipped = _shipped(arguments, example, background, experts)
     options: Mapping[str, Any] = {}
     if shipped is None:
@@ -150,6 +154,7 @@ def verify(
     if json is not None and json != "-":
         with output.writing(json):
             report.write_json(json)
+        output.say(f"wrote {json}")
     if json == "-":
         output.emit(report.to_json_text())
     else:
@@ -172,6 +177,7 @@ def _certify(path: str, report: "Report") -> None:
     )
     with output.writing(path):
         write_certificate(os.path.realpath(path), data)
+    output.say(f"wrote {path}")
 
 
 def _shipped(
@@ -242,6 +248,9 @@ def check(
     named = arguments.models(background, experts) if certificate is not None else {}
     if certificate is None:
         arguments.problem("no certificate: give CERTIFICATE, BACKGROUND and one NAME=EXPERT or more")
+    else:
+        arguments.certificate(certificate)
+        arguments.there([place for place in (background, *named.values()) if place])
     arguments.raise_problems()
     assert certificate is not None
     assert background is not None
@@ -334,10 +343,20 @@ def list_examples(name: Annotated[str | None, Parameter(help="print where this e
         output.emit(f"{example(name).folder}\n")
         return 0
     listed = [example(known) for known in examples()]
-    widest = max((len(shown.name) for shown in listed), default=0)
-    lines = [f"{shown.name:<{widest}}  {printable(shown.title)}" for shown in listed]
-    if sys.stdout is not None and sys.stdout.isatty():
-        width = os.get_terminal_size().columns
-        lines = [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
+    width = os.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
+    lines = _listed({shown.name: printable(shown.title) for shown in listed}, width)
     output.emit("".join(f"{line}\n" for line in lines))
     return 0
+
+
+def _listed(titles: Mapping[str, str], width: int | None) -> list[str]:
+    """A line per name and title; on a terminal too narrow for one, the title below its name."""
+    widest = max(map(len, titles), default=0)
+    lines = [f"{name:<{widest}}  {title}" for name, title in titles.items()]
+    if width is None or max(map(len, lines), default=0) <= width:
+        return lines
+    return [
+        line
+        for name, title in titles.items()
+        for line in (name, *textwrap.wrap(title, max(20, width), initial_indent="  ", subsequent_indent="  "))
+    ]

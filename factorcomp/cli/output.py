@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -53,9 +53,17 @@ def silence(stream: TextIO) -> None:
 
 
 def complain(problems: Iterable[str]) -> None:
-    """Write each problem once, on a line of standard error."""
+    """Write each problem once, on a line of standard error; the template of a model, where one ends with it, below."""
     for problem in dict.fromkeys(problems):
+        lines: Sequence[str] = ()
+        if "\n" in problem:
+            from factorcomp.formats.python_objects import TEMPLATE
+
+            if problem.endswith(TEMPLATE):
+                problem, lines = problem.removesuffix(TEMPLATE), TEMPLATE.splitlines()[1:]
         say(f"error: {problem}")
+        for line in lines:
+            say(line)
 
 
 def say(line: str) -> None:

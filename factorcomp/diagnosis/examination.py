@@ -15,6 +15,7 @@ from factorcomp.models.function import FunctionModel
 from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.verdicts import Diagnosis, Finding
+from factorcomp.verification.story import check_models
 
 Add = Callable[[Finding], None]
 Model = TabularModel | FunctionModel
@@ -40,6 +41,7 @@ def doctor(
     >>> doctor(coin, {"up": TabularModel.from_probabilities([["1/4", "3/4"]], ["h", "t"])}).blocked
     False
     """
+    check_models(background, experts)
     if not experts:
         raise InputError("no experts: got none, needed at least one to compose")
     findings: list[Finding] = []

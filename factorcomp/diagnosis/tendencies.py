@@ -16,8 +16,8 @@ Add = Callable[[Finding], None]
 
 def _after(prefix: Tokens) -> str:
     if len(prefix) > 8:
-        return f"after {len(prefix)} tokens that end in {' '.join(repr(token) for token in prefix[-6:])}"
-    return f"after {' '.join(repr(token) for token in prefix)}" if prefix else "at the start"
+        return f"after {len(prefix)} tokens that end in {' '.join(prefix[-6:])!r}"
+    return f"after {' '.join(prefix)!r}" if prefix else "at the start"
 
 
 def support(survey: Survey, add: Add) -> None:

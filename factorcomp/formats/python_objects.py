@@ -12,11 +12,13 @@ from factorcomp.models.tabular import Source, TabularModel
 from factorcomp.models.vocabulary import check_vocabulary
 
 SCHEME = "python:"
-HOW = """needed a TabularModel, a FunctionModel, or a function with a vocabulary:
+TEMPLATE = """
     def model(prefixes):             # integers [batch, length], indices of tokens
         return log_probs             # numbers [batch, len(vocabulary)]
     model.vocabulary = ["a", "b"]
     model.eos = None                 # or a token"""
+"""How to write a model, on lines of its own at the end of a message."""
+HOW = f"needed a TabularModel, a FunctionModel, or a function with a vocabulary:{TEMPLATE}"
 
 
 def read_python(name: str) -> TabularModel | FunctionModel:

@@ -71,7 +71,7 @@ def _check_block(
             report(int(row), None, f"found {nothing:g} for every token; needed a token that is possible")
         if wrong_sum[row]:
             name = "probabilities sum" if scale == "probs" else "exponentials sum"
-            hint = "" if scale == "probs" else "; unnormalised logs are called logits"
+            hint = "" if scale == "probs" else "; logits need log_softmax first (or, in a file, values = logits)"
             report(int(row), None, f"{name} to {total[row]:.9g}; needed 1 within 1e-6{hint}")
         if wrong_end[row] and not empty[row]:
             report(int(row), None, NOT_THE_EOS_ROW)

@@ -101,7 +101,9 @@ def _check_count(place: str, found: int, vocab: int | None, length: int, problem
     needed = prefix_count(vocab, length)
     if found != needed:
         power = f"{vocab}^{length}" if needed is None else needed
-        problems.add(place, f"found {found} rows; needed {power}, one for each prefix of {length} tokens")
+        problems.add(
+            place, f"found {found} row{'s' * (found != 1)}; needed {power}, one for each prefix of {length} tokens"
+        )
     return found == needed
 
 

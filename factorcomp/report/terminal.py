@@ -11,6 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from factorcomp.certificates.claims import Verdict
 from factorcomp.report import pieces, witnesses, words
 from factorcomp.verdicts import Diagnosis, Finding, Report
 
@@ -23,7 +24,8 @@ _STYLES = {
     "matters": ("!", "bold yellow"),
     "fine": ("✓", "green"),
 }
-_ASCII = str.maketrans({"✓": "+", "✗": "x", "≤": "<", "·": "-", "…": "...", "–": "-", "━": "-", "─": "-", "◂": "<"})
+_BY_ROUNDING = "the models differ by rounding alone? try --threshold 1e-3 (factorcomp doctor says more)"
+_ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketrans({"…": "..."})
 
 
 def show(what: Report | Diagnosis, console: Console) -> str:
@@ -57,6 +59,9 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
     yield from (pieces.indented(part) for part in _claims(report, width))
     for result in witnesses.shown(report):
         yield from witnesses.witness(report, result, width)
+        if witnesses.by_rounding(report, result):
+            yield Text("")
+            yield pieces.indented(Text(_BY_ROUNDING))
     if report.measures is not None:
         if report.measures.experts:
             yield pieces.title("Experts")
@@ -106,19 +111,17 @@ def _claims(report: Report, width: int) -> Iterator[RenderableType]:
     required = set(report.required)
     labels = {result.name: words.printable(result.name, 32) for result in report.claims}
     widest = max((len(label) for label in labels.values()), default=0)
-    wide = width >= 2 + 12 + widest + 20 + 34
+    residuals = {result.name: words.residual(report, result) for result in report.claims}
+    room = max((len(residual) for residual in residuals.values()), default=0)
+    wide = width >= 2 + 12 + widest + room + 36
     for result in report.claims:
         mark = "*" if required & {result.claim, result.name} else " "
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(width=11, no_wrap=True)
         grid.add_column(width=widest + 1, no_wrap=True)
-        grid.add_column(width=19, no_wrap=True)
+        grid.add_column(width=room, no_wrap=True)
         label = Text(f"{labels[result.name]}{mark}", style="bold" if mark == "*" else "")
-        residual = (
-            ""
-            if result.residual is None
-            else f"{words.UNITS.get(result.claim, 'residual')} {words.number(result.residual)}"
-        )
+        residual = residuals[result.name]
         why = Text(words.printable(result.why), style="dim")
         if wide:
             grid.add_column(overflow="fold")
@@ -160,13 +163,15 @@ def _experts(report: Report, width: int) -> Iterator[RenderableType]:
 def _numbers(report: Report) -> Table:
     measures = report.measures
     assert measures is not None
+    holding = {result.claim for result in report.claims if result.verdict is Verdict.HOLDS}
     rows = {
         "probability that two deviate at once": words.number(measures.overlap_probability),
         "TV to the switching model": words.number(measures.tv_to_switching),
-        "TV of stepwise to sequence-level": words.number(measures.tv_local_global),
+        "TV of stepwise to sequence-level": words.settled(measures.tv_local_global, "local_equals_global" in holding),
     }
     if measures.log_normalizer_min is not None:
-        low, high = words.number(measures.log_normalizer_min), words.number(measures.log_normalizer_max)
+        unit = "unit_normalizer" in holding
+        low, high = (words.settled(z, unit) for z in (measures.log_normalizer_min, measures.log_normalizer_max))
         rows["log Z"] = low if low == high else f"{low} to {high}"
     if measures.termination is not None:
         ending = measures.termination

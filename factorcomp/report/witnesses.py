@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from factorcomp.certificates.claims import (
+    JOINT_CLAIMS,
     ClaimResult,
     MarginalWitness,
     Number,
@@ -23,6 +24,8 @@ _ROWS = 12
 """So many tokens of a row are shown: those where the models differ most."""
 _COLUMNS = 6
 """Up to so many models are all shown, also those that do nothing at a prefix."""
+_ROUNDING = 1e-4
+"""Nats: oscillations of this size come from the rounding of numbers in 16 or 32 bits."""
 _PATH = 12
 """So many steps of a witness's path are shown."""
 
@@ -32,6 +35,15 @@ def shown(report: Report) -> tuple[ClaimResult, ...]:
     having = [result for result in report.claims if result.witness is not None]
     deciding = [result for result in report.decisive if result.witness is not None]
     return tuple(deciding or having[:1])
+
+
+def by_rounding(report: Report, result: ClaimResult) -> bool:
+    """Whether a claim that a threshold would save is refuted by deviations as small as those of rounding."""
+    if result.verdict is not Verdict.REFUTED or result.claim not in (*JOINT_CLAIMS, "mask_agreement"):
+        return False
+    experts = () if report.measures is None else report.measures.experts.values()
+    largest = max((expert.max_oscillation for expert in experts), default=_ROUNDING)
+    return not report.question.threshold and largest < _ROUNDING
 
 
 def witness(report: Report, result: ClaimResult, width: int) -> Iterator[RenderableType]:

@@ -23,18 +23,20 @@ from factorcomp.certificates.claims import (
 from factorcomp.verdicts import Report
 
 UNITS = {
-    "well_defined": "probability",
-    "pointwise_joint": "probability",
-    "interval_joint": "probability",
-    "exact_switching": "TV",
-    "unit_normalizer": "|log Z|",
+    "well_defined": "met with probability",
+    "pointwise_joint": "met with probability",
+    "interval_joint": "met with probability",
+    "exact_switching": "largest TV",
+    "unit_normalizer": "largest |log Z|",
     "local_equals_global": "TV",
-    "mask_agreement": "TV",
-    "factorized_conditionals": "TV",
+    "mask_agreement": "largest TV",
+    "factorized_conditionals": "largest TV",
     "projective": "TV",
     "terminates": "mass",
 }
-"""What the residual of a claim is."""
+"""What the residual of a claim is, over the whole scope."""
+DUST = 1e-15
+"""A float below it is the rounding of a float."""
 
 
 def printable(text: str, width: int | None = None) -> str:
@@ -75,8 +77,20 @@ def path(tokens: Sequence[str], most: int = 8) -> str:
 
 
 def after(prefix: Tokens) -> str:
-    """Where a prefix is: `after 'a' 'b'`, or `at the start`."""
-    return f"after {path(prefix)}" if prefix else "at the start"
+    """Where a prefix is: `after 'a b'`, or `at the start`."""
+    return f"after {spoken(prefix)}" if prefix else "at the start"
+
+
+def spoken(tokens: Sequence[str], most: int = 8) -> str:
+    """Tokens in a sentence, in one pair of quotes; of many the first and the last.
+
+    >>> print(spoken(("a", "b")))
+    'a b'
+    """
+    shown = [printable(t, 22) for t in tokens]
+    if len(shown) > most:
+        shown = [*shown[:2], f"… {len(shown) - most} tokens …", *shown[len(shown) - most + 2 :]]
+    return f"'{' '.join(shown)}'"
 
 
 def names(experts: Iterable[str], word: str = "and") -> str:
@@ -94,6 +108,8 @@ def names(experts: Iterable[str], word: str = "and") -> str:
 def number(value: Number | None) -> str:
     """A number for a person: small fractions as they are, otherwise four digits, never rounded to 0, 1 or infinity.
 
+    A float within 1e-12 of 1 is 1: so much is the rounding of sums.
+
     >>> number(Fraction(1, 4)), number(0.25), number(1 - 1e-9), number(1e-17), number(Fraction(1, 123456))
     ('1/4', '0.25', '1-1e-09', '1e-17', '8.1e-06')
     """
@@ -103,6 +119,8 @@ def number(value: Number | None) -> str:
         return str(value)
     if value == 0:
         return "0"
+    if isinstance(value, float) and abs(1 - value) < 1e-12:
+        return "1"
     try:
         value, gap = float(value), float(1 - value)
     except OverflowError:
@@ -112,6 +130,35 @@ def number(value: Number | None) -> str:
     if gap and abs(gap) < 5e-5:
         return f"1{'-' if gap > 0 else '+'}{abs(gap):.2g}"
     return f"{value:.2g}" if abs(value) < 1e-3 else f"{value:.4g}"
+
+
+def settled(value: Number | None, holds: bool) -> str:
+    """A number that is 0 where a claim `holds`: there a float below 1e-15 is 0.
+
+    >>> settled(-1e-17, True), settled(-1e-17, False), settled(Fraction(1, 10**17), True)
+    ('0', '-1e-17', '1e-17')
+    """
+    return "0" if holds and isinstance(value, float) and abs(value) < DUST else number(value)
+
+
+def residual(report: Report, result: ClaimResult) -> str:
+    """The residual of a claim with its name: no bare 0 where it is not known to be 0, or known not to be."""
+    value, name = result.residual, UNITS.get(result.claim, "residual")
+    if value is None:
+        return ""
+    dust = isinstance(value, float) and abs(value) < DUST
+    if result.verdict is Verdict.UNDECIDED:
+        return f"{name} ≈ {'0' if dust else number(value)}"
+    if result.verdict is Verdict.REFUTED and dust and not _may_be_zero(report, result):
+        return f"{name} below 1e-15"
+    return f"{name} {settled(value, result.verdict is Verdict.HOLDS)}"
+
+
+def _may_be_zero(report: Report, result: ClaimResult) -> bool:
+    """Whether a refuted claim may have the residual 0: by a support alone, or where the composition never goes."""
+    if isinstance(result.witness, PairWitness):
+        return result.witness.condition == "c"
+    return UNITS[result.claim] == "met with probability" and report.question.scope == "all"
 
 
 def count(noun: str, number_of: int) -> str:
@@ -139,7 +186,8 @@ def headline(report: Report) -> str:
     if len(sentences) == 1:
         return f"{sentences[0]}."
     if report.verdict is Verdict.HOLDS:
-        return f"all {len(sentences)} required claims hold: {'; '.join(sentences)}."
+        all_of = "both" if len(sentences) == 2 else f"all {len(sentences)}"
+        return f"{all_of} required claims hold: {'; '.join(sentences)}."
     return f"{sentences[0]} (and {count('more required claim', len(sentences) - 1)}, below)."
 
 
@@ -150,7 +198,7 @@ def sentence(report: Report, result: ClaimResult) -> str:
     if result.verdict is Verdict.BOUNDED:
         if result.claim == "terminates":
             return f"with probability {number(result.residual)} the composition has not ended within {_tokens(report)}"
-        return f"{_holds(report, result)}, up to a {UNITS.get(result.claim, 'residual')} of {number(result.residual)}"
+        return f"{_holds(report, result)}, up to: {residual(report, result)}"
     return _fails(report, result) if result.verdict is Verdict.REFUTED else _holds(report, result)
 
 
@@ -158,24 +206,46 @@ def _tokens(report: Report) -> str:
     return count("token", report.question.length)
 
 
+def _beyond(report: Report) -> str:
+    """How far a deviation must go."""
+    threshold = report.question.threshold
+    return f" by more than {number(threshold)} nats" if threshold else ""
+
+
+def _counting(report: Report) -> str:
+    """What counts as a deviation, where that is not any difference."""
+    return f", counting deviations{_beyond(report)}" if report.question.threshold else ""
+
+
+def _everywhere(report: Report) -> str:
+    """The scope."""
+    return "at every prefix" if report.question.scope == "all" else "wherever the composition goes"
+
+
 def _holds(report: Report, result: ClaimResult) -> str:
-    experts = names(report.experts)
+    experts, everywhere = names(report.experts), _everywhere(report)
     are = "is" if len(report.experts) == 1 else "are"
     match result.claim:
         case "well_defined":
             return f"the composition of {experts} is well defined at length {report.question.length}"
         case "pointwise_joint":
-            return f"at most one of {experts} deviates at any prefix, at length {report.question.length}"
+            return (
+                f"at most one of {experts} deviates{_beyond(report)} {everywhere}, at length {report.question.length}"
+            )
         case "interval_joint":
-            return f"{experts} {are} jointly factorizable at length {report.question.length}"
+            return f"{experts} {are} jointly factorizable at length {report.question.length}{_counting(report)}"
         case "exact_switching":
-            return f"at every prefix the composition of {experts} is one of its components"
+            return f"the composition of {experts} is one of its components {everywhere}"
         case "unit_normalizer":
-            return f"the composition of {experts} has Z = 1 at every prefix"
+            return f"the composition of {experts} has Z = 1 {everywhere}"
         case "local_equals_global":
             return f"stepwise and sequence-level composition of {experts} are one distribution"
         case "mask_agreement":
-            return f"off its mask each of {experts} equals the background"
+            if report.question.threshold:
+                none = "does not deviate" if are == "is" else "deviates"
+                subject = experts if are == "is" else f"none of {experts}"
+                return f"off its mask {subject} {none}{_beyond(report)} {everywhere}"
+            return f"off its mask {'' if are == 'is' else 'each of '}{experts} equals the background {everywhere}"
         case "factorized_conditionals":
             return f"{experts} {'has' if are == 'is' else 'have'} factorized conditionals for these masks"
         case "projective":
@@ -193,8 +263,8 @@ def _fails(report: Report, result: ClaimResult) -> str:
     both = "both" if len(guilty) == len(report.experts) == 2 else names(guilty)
     if isinstance(witness, PositionWitness):
         return (
-            f"there are no disjoint masks, and so no {result.claim.replace('_', ' ')}: {names(guilty)} both deviate at "
-            f"position {witness.position}"
+            f"there are no disjoint masks, and so no {result.claim.replace('_', ' ')}: {names(guilty)} both deviate"
+            f"{_beyond(report)} at position {witness.position}"
         )
     match result.claim, witness:
         case "well_defined", PrefixWitness(experts=()):
@@ -206,10 +276,11 @@ def _fails(report: Report, result: ClaimResult) -> str:
                 "background excludes"
             )
         case "pointwise_joint", PrefixWitness():
-            return f"{place} {names(guilty)} deviate at once"
+            return f"{place} {names(guilty)} deviate{_beyond(report)} at once"
         case "interval_joint", PrefixWitness():
             return (
-                f"{experts} are not jointly factorizable at length {report.question.length}: {place} {both} are active"
+                f"{experts} are not jointly factorizable at length {report.question.length}{_counting(report)}: "
+                f"{place} {both} are active"
             )
         case "exact_switching", PrefixWitness():
             return f"{place} the composition of {experts} is none of its components"
@@ -218,14 +289,15 @@ def _fails(report: Report, result: ClaimResult) -> str:
         case "local_equals_global", PrefixWitness():
             return f"stepwise and sequence-level composition of {experts} are two distributions: they part {place}"
         case "mask_agreement", PrefixWitness():
-            return f"{names(guilty)} {'deviates' if len(guilty) == 1 else 'deviate'} off its mask {place}"
+            verb = "deviates" if len(guilty) == 1 else "deviate"
+            return f"{names(guilty)} {verb}{_beyond(report)} off its mask {place}"
         case "factorized_conditionals", PairWitness():
             return f"{experts} do not have factorized conditionals for these masks: {broken(witness)}"
         case "projective", MarginalWitness():
             owner = names([result.mask or ""])
             return (
-                f"on the mask of {owner} the composition does not have {owner}'s marginal: {path(witness.tokens)} has "
-                f"probability {number(witness.composition)}, not {number(witness.expert)}"
+                f"on the mask of {owner} the composition does not have {owner}'s marginal: {spoken(witness.tokens)} "
+                f"has probability {number(witness.composition)}, not {number(witness.expert)}"
             )
     return f"not true that {_holds(report, result)}"
 

@@ -1,5 +1,6 @@
 """verify(): the whole story, from models to a report."""
 
+import os
 from collections.abc import Mapping, Sequence
 
 from factorcomp.certificates.claims import NullTokens, Scope
@@ -25,7 +26,7 @@ def verify(
     null_tokens: NullTokens = "cancel",
     weights: Mapping[str, Numeric] | None = None,
     exact: bool = False,
-    require: Sequence[str] = ("interval_joint",),
+    require: Sequence[str] | str = ("interval_joint",),
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -37,7 +38,7 @@ def verify(
     (from 0) that it owns, or `"auto"`. `threshold`: in nats; an expert deviates at a prefix if the oscillation of its
     log-ratio to the background exceeds it. `scope`: the prefixes that the composition can reach, or all. `null_tokens`:
     theory.md 1.3. `weights`: expert name -> the factor of its log-ratio. `exact`: decide by the rational kernel alone.
-    `require`: the claims that make the verdict. `progress`: called with the prefixes done and their number.
+    `require`: the claim or claims that make the verdict. `progress`: called with the prefixes done and their number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -47,6 +48,8 @@ def verify(
     >>> print(report.verdict, report.measures.experts["up"].deviating_prefixes)
     HOLDS 1
     """
+    check_models(background, experts)
+    require = (require,) if isinstance(require, str) else tuple(require)
     background, aligned_experts = aligned(background, experts)
     question = ask(
         background,
@@ -72,12 +75,23 @@ def verify(
         vocabulary=base.vocabulary,
         eos=base.eos,
         question=question,
-        required=tuple(require),
+        required=require,
         findings=findings,
         notes=tuple(dict.fromkeys(note for model in models for note in model.source.notes)),
         steps=steps_to_show(findings, base, tables, question),
         prefixes=findings.prefixes,
     )
+
+
+def check_models(background: object, experts: object) -> None:
+    """Raises `TypeError` unless these are a model and a mapping from names to models."""
+    if not isinstance(experts, Mapping):
+        given = f"a {type(experts).__name__}"
+        raise TypeError(f"experts: got {given}, needed a mapping from names to models, such as {{'up': model}}")
+    for name, model in {"background": background, **experts}.items():
+        if not isinstance(model, Model):
+            given = repr(model) if isinstance(model, str | os.PathLike) else f"a {type(model).__name__}"
+            raise TypeError(f"{name}: got {given}, needed a model: factorcomp.load(path) reads one")
 
 
 def _name(model: TabularModel) -> ModelName:

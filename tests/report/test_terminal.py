@@ -12,7 +12,7 @@ from rich.console import Console
 from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, PrefixWitness, Verdict
 from factorcomp.report import words
 from factorcomp.report.terminal import show, text
-from factorcomp.verdicts import Diagnosis, Finding, Step
+from factorcomp.verdicts import Diagnosis, Finding, Report, Step
 from tests.report.reports import WITNESSES, answering, ending, interleaving, undefined
 
 WIDTHS = (60, 80, 100, 140)
@@ -53,7 +53,8 @@ def test_a_report_says_what_was_found_and_what_was_checked(width):
         "✓ HOLDS pointwise_joint",
         "✗ REFUTED interval_joint*",
         "? UNDECIDED unit_normalizer",
-        "probability 1/4",
+        "met with probability 1/4",
+        "largest |log Z| ≈ 0 ",
         "rounding is in the way",
         "3 rows of step 2 renormalised",
     ):
@@ -180,7 +181,14 @@ PREFIX = PrefixWitness(("a",), 0.25, ("up", "down"))
 HEADLINES = [
     (("interval_joint", Verdict.HOLDS), "HOLDS: up and down are jointly factorizable at length 3."),
     (("pointwise_joint", Verdict.REFUTED, PREFIX), "REFUTED: after 'a' up and down deviate at once."),
-    (("pointwise_joint", Verdict.HOLDS), "HOLDS: at most one of up and down deviates at any prefix, at length 3."),
+    (
+        ("pointwise_joint", Verdict.HOLDS),
+        "HOLDS: at most one of up and down deviates wherever the composition goes, at length 3.",
+    ),
+    (
+        ("unit_normalizer", Verdict.HOLDS),
+        "HOLDS: the composition of up and down has Z = 1 wherever the composition goes.",
+    ),
     (
         ("exact_switching", Verdict.REFUTED, PREFIX),
         "REFUTED: after 'a' the composition of up and down is none of its components.",
@@ -236,6 +244,87 @@ def test_the_first_sentence_says_the_answer(arguments, sentence):
     assert first.startswith(f"{arguments[1]}: ")
 
 
+def asking(report: Report, **options) -> Report:
+    """The report with another question."""
+    return replace(report, question=replace(report.question, **options))
+
+
+def headline(report: Report) -> str:
+    return words_of(text(report, 120).split("\n\n")[0])
+
+
+def test_the_scope_all_is_every_prefix():
+    holds = {claim: asking(answering(claim, Verdict.HOLDS), scope="all") for claim in COMPOSED}
+    assert all("at every prefix" in headline(report) for report in holds.values())
+
+
+def test_the_scope_reachable_is_not_every_prefix():
+    holds = {claim: answering(claim, Verdict.HOLDS) for claim in COMPOSED}
+    assert all("wherever the composition goes" in headline(report) for report in holds.values())
+    assert not any(re.search("(any|every) prefix", headline(report)) for report in holds.values())
+
+
+COMPOSED = ("pointwise_joint", "exact_switching", "unit_normalizer", "mask_agreement")
+POSITION = PositionWitness(1, ("up", "down"), (("a",), ("b",)))
+
+
+@pytest.mark.parametrize("claim", ["pointwise_joint", "interval_joint", "mask_agreement"])
+@pytest.mark.parametrize(
+    ("verdict", "witness"), [(Verdict.HOLDS, None), (Verdict.REFUTED, PREFIX), (Verdict.REFUTED, POSITION)]
+)
+def test_a_threshold_is_in_the_first_sentence(claim, verdict, witness):
+    report = asking(answering(claim, verdict, witness), threshold=Fraction(2))
+    assert "by more than 2 nats" in headline(report)
+    assert "nats" not in headline(asking(report, threshold=Fraction(0)))
+
+
+PAIR_I2 = PairWitness((("a",), ("b",)), ("up", "background"), "I2")
+PAIR_C = PairWitness((("a",), ("a",)), ("up", "background"), "c")
+RESIDUALS = [
+    ("exact_switching", Verdict.HOLDS, None, 1e-17, "reachable", "largest TV 0"),
+    ("exact_switching", Verdict.HOLDS, None, Fraction(1, 10**17), "reachable", "largest TV 1e-17"),
+    ("mask_agreement", Verdict.HOLDS, None, 0.09, "reachable", "largest TV 0.09"),
+    ("unit_normalizer", Verdict.UNDECIDED, None, 0.0, "reachable", "largest |log Z| ≈ 0"),
+    ("unit_normalizer", Verdict.UNDECIDED, None, 2e-14, "reachable", "largest |log Z| ≈ 2e-14"),
+    ("projective", Verdict.REFUTED, None, 0.0, "reachable", "TV below 1e-15"),
+    ("factorized_conditionals", Verdict.REFUTED, PAIR_I2, 0.0, "reachable", "largest TV below 1e-15"),
+    ("factorized_conditionals", Verdict.REFUTED, PAIR_C, 0.0, "reachable", "largest TV 0"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.9, "reachable", "met with probability 0.9"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "reachable", "met with probability below 1e-15"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "all", "met with probability 0"),
+    ("interval_joint", Verdict.REFUTED, POSITION, None, "all", ""),
+]
+
+
+@pytest.mark.parametrize(("claim", "verdict", "witness", "value", "scope", "shown"), RESIDUALS)
+def test_a_residual_says_what_it_is_and_is_0_only_where_it_is(claim, verdict, witness, value, scope, shown):
+    report = asking(answering(claim, verdict, witness), scope=scope)
+    assert words.residual(report, replace(report.claims[0], residual=value)) == shown
+
+
+def oscillating(claim: str, size: float, threshold: int = 0) -> Report:
+    report = asking(answering(claim, Verdict.REFUTED, PREFIX), threshold=Fraction(threshold))
+    assert report.measures is not None
+    experts = {name: replace(own, max_oscillation=size) for name, own in report.measures.experts.items()}
+    return replace(report, findings=replace(report.findings, measures=replace(report.measures, experts=experts)))
+
+
+@pytest.mark.parametrize(
+    ("report", "advised"),
+    [
+        (oscillating("interval_joint", 1e-6), True),
+        (oscillating("mask_agreement", 1e-6), True),
+        (oscillating("interval_joint", 1e-3), False),
+        (oscillating("interval_joint", 1e-6, threshold=1), False),
+        (oscillating("local_equals_global", 1e-6), False),
+        (undefined(), False),
+    ],
+)
+def test_differences_as_small_as_rounding_call_for_a_threshold(report, advised):
+    advice = "the models differ by rounding alone? try --threshold 1e-3 (factorcomp doctor says more)"
+    assert (advice in text(report)) is advised
+
+
 def test_the_first_sentence_of_an_undefined_composition():
     assert words_of(text(undefined(), 120)).startswith(
         "UNDECIDED: the composition of up and down is not well defined: after 'a' no token is left possible, so that "
@@ -245,9 +334,7 @@ def test_the_first_sentence_of_an_undefined_composition():
 
 def test_several_required_claims():
     report = replace(interleaving(), required=("well_defined", "pointwise_joint"))
-    assert words_of(text(report, 120)).startswith(
-        "HOLDS: all 2 required claims hold: the composition of up and down is"
-    )
+    assert words_of(text(report, 120)).startswith("HOLDS: both required claims hold: the composition of up and down is")
 
 
 @pytest.mark.parametrize("kind", WITNESSES)
@@ -277,7 +364,9 @@ def test_every_kind_of_witness_is_shown(kind):
         (0.25, "0.25"),
         (1.0, "1"),
         (0.999999999, "1-1e-09"),
-        (1 + 1e-12, "1+1e-12"),
+        (1 + 1e-11, "1+1e-11"),
+        (1 - 1.1e-16, "1"),
+        (1 - Fraction(1, 10**16), "1-1e-16"),
         (1e-300, "1e-300"),
         (float("inf"), "inf"),
         (float("-inf"), "-inf"),
