@@ -72,7 +72,7 @@ def compose_tables(
         if empty.any():
             count = int(empty.sum())
             notes.append(
-                f"composition: {count} rows of step {t} are unreachable without mass: the background's stand there"
+                f"composition: step {t}: the background's row where none has mass, out of reach: {count} times"
             )
         rows.append(_normalised(step, empty, background.steps[t]))
     names = " + ".join(experts)

@@ -157,7 +157,7 @@ BAD = {
     "steps is no list": (table("{}"), ["steps: found an object; needed a list"]),
     "rows missing": (
         table("[[[1, 0]], [[1, 0]]]"),
-        ["steps[1]: found 1 rows; needed 2, one for each prefix of 1 tokens"],
+        ["steps[1]: found 1 row; needed 2, one for each prefix of 1 tokens"],
     ),
     "rows too many": (table("[[[1, 0], [1, 0]]]"), ["steps[0]: found 2 rows; needed 1"]),
     "after EOS": (

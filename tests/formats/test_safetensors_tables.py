@@ -98,7 +98,7 @@ BAD = {
     "sum": (
         GOOD | {"step_0": np.zeros(2)},
         {},
-        ["step_0[…]: exponentials sum to 2; needed 1 within 1e-6; unnormalised"],
+        ["step_0[…]: exponentials sum to 2; needed 1 within 1e-6; logits need"],
     ),
     "overflow": (GOOD | {"step_0": np.array([1e300, 0])}, {}, ["step_0[…]: exponentials sum to inf"]),
     "negative": (

@@ -64,7 +64,7 @@ EXACT = [
     ([["1/2", "1/3"]], 'here: steps[0][0]: sums to 5/6; rows of integers and "p/q" strings must sum to 1 exactly'),
     ([[0.5, 0.25]], "here: steps[0][0]: sums to 3/4; rows with a decimal must sum to 1 within 1e-6"),
     ([[1]], "here: steps[0][0]: found 1 numbers; needed 2, one for each token"),
-    ([[1, 0], [[1, 0]]], "here: steps[1]: found 1 rows; needed 2, one for each prefix of 1 tokens"),
+    ([[1, 0], [[1, 0]]], "here: steps[1]: found 1 row; needed 2, one for each prefix of 1 tokens"),
     ([5], "here: steps[0]: found 5; needed a list of rows"),
     ([[10**5000, 0]], "here: steps[0][0][0]: found a object; needed a number"),
 ]

@@ -81,7 +81,7 @@ def test_prefixes_are_jax_integers():
         ([-np.inf] * 3, "f: after the empty prefix: found -inf for every token"),
         (
             [0.0, 0.0, 0.0],
-            "f: after the empty prefix: exponentials sum to 3; needed 1 within 1e-6; unnormalised logs are called",
+            "f: after the empty prefix: exponentials sum to 3; needed 1 within 1e-6; logits need log_softmax first",
         ),
         (
             [0.0, 0.0],

@@ -193,7 +193,7 @@ def test_a_dropped_token_is_no_unit_normalizer_in_logs(exact):
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_fractional_weight_is_compared_by_powers(exact):
-    """The tilt of (1/10, 9/10) by 1/2 over the uniform background is (1/4, 3/4): one conditional, whatever was before."""
+    """The tilt of (1/10, 9/10) by 1/2 over the uniform background is (1/4, 3/4), whatever was before."""
     half = ["1/2", "1/2"]
     background = TabularModel.from_probabilities([[half], [half, half]], ["a", "b"])
     squared = TabularModel.from_probabilities([[half], [["1/10", "9/10"], ["1/10", "9/10"]]], ["a", "b"])
