@@ -60,7 +60,7 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
     """The command line in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        [sys.executable, "-m", "factorcomp.cli", *words], env=environment, capture_output=True, text=True, **options
+        [sys.executable, "-m", "factorcomp", *words], env=environment, capture_output=True, text=True, **options
     )
 
 
@@ -329,7 +329,7 @@ def test_where_an_example_lies_is_all_that_is_printed(capsys):
 def test_a_reader_that_goes_away_changes_no_status(words, status):
     """`factorcomp verify … | head` is still REFUTED."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "factorcomp.cli", *words],
+        [sys.executable, "-m", "factorcomp", *words],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -349,7 +349,7 @@ def test_a_file_that_cannot_be_filled_is_named(models, verifier, capsys):
 def test_a_full_disk_is_an_error():
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "factorcomp.cli", "examples"],
+            [sys.executable, "-m", "factorcomp", "examples"],
             cwd=ROOT,
             stdout=full,
             stderr=subprocess.PIPE,
@@ -365,7 +365,7 @@ def test_output_that_cannot_show_a_character_shows_its_escape():
     assert done.returncode == 2
     words = ["doctor", str(FOLDER / "drift" / "background.json"), f"up={FOLDER / 'drift' / 'background.json'}"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "factorcomp.cli", *words], env=environment, capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "factorcomp", *words], env=environment, capture_output=True)
     assert done.returncode == 0
     assert done.stdout.isascii()
     assert b"+ fine" in done.stdout
@@ -383,7 +383,7 @@ def test_interruption_ends_with_130_and_without_a_traceback(tmp_path):
     )
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "JAX_PLATFORMS": "cpu"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "factorcomp.cli", "doctor", "python:slow:model", "x=python:slow:model", "--length", "1"],
+        [sys.executable, "-m", "factorcomp", "doctor", "python:slow:model", "x=python:slow:model", "--length", "1"],
         env=environment,
         cwd=tmp_path,
         stdout=subprocess.PIPE,
