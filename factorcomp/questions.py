@@ -8,6 +8,7 @@ from typing import Any, Literal
 from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, Question
 from factorcomp.models.alignment import Model
 from factorcomp.models.errors import InputError
+from factorcomp.models.rows import LARGEST_POWER
 from factorcomp.models.tabular import TabularModel
 
 Masks = Mapping[str, Iterable[int] | slice] | Literal["auto"] | None
@@ -40,8 +41,10 @@ def ask(
     for name, factor in factors.items():
         if name not in experts:
             problems.append(f"a weight names {name!r}, which is no expert; the experts are {_list(experts)}")
-        if not factor > 0:
-            problems.append(f"the weight of {name} is {float(factor):g}; it must be greater than 0")
+        if not 0 < factor <= LARGEST_POWER:
+            problems.append(
+                f"the weight of {name} is {float(factor):g}; it must be greater than 0, at most {LARGEST_POWER}"
+            )
     for option, value, values in (
         ("scope", scope, ("reachable", "all")),
         ("null-token convention", null_tokens, ("strict", "drop", "cancel")),

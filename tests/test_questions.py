@@ -37,6 +37,7 @@ EXPERTS = {"up": BASE, "down": BASE}
         ({"threshold": "1e999999999"}, "the threshold is '1e999999999'"),
         ({"threshold": "much"}, "the threshold is 'much'"),
         ({"weights": {"up": 0}}, "the weight of up is 0; it must be greater than 0"),
+        ({"weights": {"up": 10**9}}, "the weight of up is 1e\\+09; it must be greater than 0, at most 1000"),
         ({"weights": {"up": float("inf")}}, "the weight of up is 'inf'"),
         ({"weights": {"left": 1}}, "a weight names 'left', which is no expert"),
         ({"scope": "some"}, "the scope is 'some'; it must be reachable or all"),

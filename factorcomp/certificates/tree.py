@@ -15,6 +15,7 @@ from factorcomp.certificates.step import Step
 
 Progress = Callable[[int, int], None]
 Levels = list[list[Value]]
+LARGEST_WEIGHT = 1000
 
 
 class Tree:
@@ -155,8 +156,10 @@ def _check_question(background: Model, experts: Mapping[str, Model], question: Q
     for name, model in (("background", background), *experts.items()):
         if not 0 <= question.length <= model.horizon:
             raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {question.length}")
-    if question.threshold < 0 or any(weight <= 0 for weight in question.weights.values()):
-        raise KernelError("got a threshold below 0 or a weight that is not positive, needed >= 0 and > 0")
+    if question.threshold < 0 or any(not 0 < weight <= LARGEST_WEIGHT for weight in question.weights.values()):
+        raise KernelError(
+            f"got a threshold below 0 or a weight out of range, needed >= 0, and > 0 up to {LARGEST_POWER}"
+        )
     if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
         raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")
     masks = question.masks if isinstance(question.masks, Mapping) else {}
