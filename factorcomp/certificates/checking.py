@@ -13,8 +13,8 @@ from factorcomp.certificates.certificate import (
     stated_question,
     statement,
 )
-from factorcomp.certificates.claims import Findings, Verdict, overall
-from factorcomp.certificates.documents import KernelError
+from factorcomp.certificates.claims import CLAIMS, Findings, Verdict, overall
+from factorcomp.certificates.documents import KernelError, brief
 from factorcomp.certificates.kernel import decide
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.reading import read_model
@@ -86,6 +86,9 @@ def _falsehoods(data: Mapping[str, Any], findings: Findings) -> Iterator[str]:
         else:
             yield from differences(data["claims"][number], statement(derived[key]), place)
     yield from differences(data["evidence"], evidence(findings), "evidence")
+    for name in data["required"]:
+        if name.partition(":")[0] not in CLAIMS:
+            yield f"required: states {brief(name)}, which is no claim"
     required = [result for result in findings.claims if {result.claim, result.name} & set(data["required"])]
     unstated = [result.name for result in required if result.verdict is not Verdict.UNDECIDED]
     unstated = [name for name in unstated if name not in {f"{c}:{mask}" if mask else c for c, mask in stated}]

@@ -159,6 +159,12 @@ def test_a_false_certificate_names_the_field(tmp_path: Path) -> None:
     assert reason.startswith("evidence.deviating.")
 
 
+def test_a_required_claim_must_exist(tmp_path: Path) -> None:
+    case = Certified("local_differs_from_global", tmp_path)
+    data = copy.deepcopy(case.data) | {"required": ["nonsense"], "verdict": "UNDECIDED"}
+    assert any("required: states" in reason for reason in case.verdict_on(data, redigest=True))
+
+
 def test_another_model_is_rejected(tmp_path: Path) -> None:
     case = Certified("local_differs_from_global", tmp_path)
     name, path = next(iter(case.experts.items()))
