@@ -15,6 +15,8 @@ Scope = Literal["reachable", "all"]
 NullTokens = Literal["strict", "drop", "cancel"]
 Number = Fraction | float
 Tokens = tuple[str, ...]
+Length = int | Literal["every"]
+"""A horizon in tokens, or every length at once (theory.md, section 7)."""
 Spans = tuple[tuple[int, int], ...]
 """Prefix indices of one length as half-open ranges `(start, stop)`, increasing and not touching."""
 
@@ -22,7 +24,37 @@ JOINT_CLAIMS = ("pointwise_joint", "interval_joint")
 COMPOSITION_CLAIMS = ("exact_switching", "unit_normalizer", "local_equals_global")
 MASK_CLAIMS = ("mask_agreement", "factorized_conditionals", "projective")
 CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, "terminates")
-"""Every claim about a bounded length, in the order of a report."""
+"""Every claim, in the order of a report."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A mask without an end: the positions in `finite`, and `a, a + d, a + 2d, …` for each `(a, d)` of `progressions`.
+
+    >>> mask = Positions((0, 5), ((7, 3),))
+    >>> str(mask), 5 in mask, 13 in mask, 12 in mask
+    ('0,5,7::3', True, True, False)
+    """
+
+    finite: tuple[int, ...] = ()
+    progressions: tuple[tuple[int, int], ...] = ()
+
+    def __contains__(self, position: int) -> bool:
+        return position in self.finite or any(position >= a and (position - a) % d == 0 for a, d in self.progressions)
+
+    def __bool__(self) -> bool:
+        return bool(self.finite or self.progressions)
+
+    def __str__(self) -> str:
+        return ",".join([*map(str, self.finite), *(f"{a}::{d}" for a, d in self.progressions)])
+
+    def below(self, length: int) -> tuple[int, ...]:
+        """The positions less than `length`, increasing."""
+        return tuple(position for position in range(length) if position in self)
+
+
+Mask = tuple[int, ...] | Positions
+"""The positions that an expert owns: within a length, or for every length."""
 
 
 class Verdict(enum.StrEnum):
@@ -38,15 +70,15 @@ class Verdict(enum.StrEnum):
 class Question:
     """What is asked of a background and its experts.
 
-    **Fields:** `length`: the horizon T, in tokens. `masks`: expert name -> its positions (from 0, increasing), or
-    `"auto"`: each expert owns the positions at which it deviates, or `None`. `threshold`: nats; an expert deviates at a
-    prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the prefixes that the composition
-    can reach, or all. `null_tokens`: theory.md, Definition 1.3. `weights`: expert name -> the factor of its log-ratio
-    (theory.md 1.9), 1 where absent.
+    **Fields:** `length`: the horizon T, in tokens, or `"every"`. `masks`: expert name -> its positions (from 0,
+    increasing; `Positions` for every length), or `"auto"`: each expert owns those at which it deviates, or `None`.
+    `threshold`: nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it.
+    `scope`: the prefixes that the composition can reach, or all. `null_tokens`: theory.md, Definition 1.3. `weights`:
+    expert name -> the factor of its log-ratio (theory.md 1.9), 1 where absent.
     """
 
-    length: int
-    masks: Mapping[str, tuple[int, ...]] | Literal["auto"] | None = None
+    length: Length
+    masks: Mapping[str, Mask] | Literal["auto"] | None = None
     threshold: Fraction = Fraction(0)
     scope: Scope = "reachable"
     null_tokens: NullTokens = "cancel"
@@ -71,12 +103,13 @@ class PairWitness:
     """Two rows that must agree and do not: row `prefixes[0]` of `models[0]` and row `prefixes[1]` of `models[1]`.
 
     `condition` is `"B"`, `"I1"` or `"I2"` (theory.md 2.3), or `"c"` (Definition 2.1: the expert makes possible on its
-    mask what the background's law of the mask excludes; the prefix is given twice).
+    mask what the background's law of the mask excludes; the prefix is given twice), or `"Z"`: after two prefixes of one
+    length the composition (of which both rows are) has different normalizers (Theorem 1.5 (2)).
     """
 
     prefixes: tuple[Tokens, Tokens]
     models: tuple[str, str]
-    condition: Literal["c", "B", "I1", "I2"]
+    condition: Literal["c", "B", "I1", "I2", "Z"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +145,7 @@ class ClaimResult:
     claim: str
     verdict: Verdict
     method: str
-    length: int | Literal["every"]
+    length: Length
     why: str
     residual: Number | None = None
     witness: Witness | None = None
@@ -126,19 +159,25 @@ class ClaimResult:
 
 @dataclass(frozen=True)
 class ExpertMeasures:
-    """One expert in one composition: counts over the scope, probabilities under the composition, nats."""
+    """One expert in one composition: counts over the scope, probabilities under the composition, nats.
 
-    deviating_prefixes: int
-    active_prefixes: int
+    Counts of prefixes are `None` where no enumeration has counted them. `runs` may be `math.inf` for every length.
+    """
+
+    deviating_prefixes: int | None
+    active_prefixes: int | None
     activity_probability: Number
     expected_active_steps: Number
     max_oscillation: float
-    runs: int
+    runs: int | float
 
 
 @dataclass(frozen=True)
 class Termination:
-    """The mass not ended at the horizon, and the expected length in tokens, up to and with EOS, cut at the horizon."""
+    """The mass not ended at the horizon, and the expected length in tokens, up to and with EOS, cut at the horizon.
+
+    For every length: the mass that never ends, and expected lengths without a cut, `math.inf` where they diverge.
+    """
 
     unended: Number
     background: Number
@@ -148,15 +187,36 @@ class Termination:
 
 @dataclass(frozen=True)
 class Measures:
-    """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS)."""
+    """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS, every length)."""
 
-    tv_to_switching: Number
-    tv_local_global: Number
+    tv_to_switching: Number | None
+    tv_local_global: Number | None
     log_normalizer_min: float | None
     log_normalizer_max: float | None
     experts: Mapping[str, ExpertMeasures]
     overlap_probability: Number
     termination: Termination | None
+
+
+Phase = Literal["before", "active", "after"]
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """The states of the product of background and experts that can be reached in scope: closed under every step.
+
+    **Fields:** `states[n]`: the names of the models' states, the background's first; `None`: the sequence has ended.
+    State 0 is the initial one; they come in the order of the shortest prefixes that lead to them. `next[n][y]`: the
+    state after token `y`, `None` where it does not follow. `phases[n]`: what the experts' phases can be there, each in
+    the order of the experts: before the first deviation, active, or after it, when none can be reached any more;
+    `None` where two experts can be active at once.
+
+    Source: theory.md 7.3, 7.4.
+    """
+
+    states: tuple[tuple[str, ...] | None, ...]
+    next: tuple[tuple[int | None, ...], ...]
+    phases: tuple[tuple[tuple[Phase, ...], ...], ...] | None
 
 
 @dataclass(frozen=True)
@@ -167,15 +227,18 @@ class Findings:
     prefixes in scope (theory.md 3.3); a prefix's index is its place in the order of the background's vocabulary,
     first token most significant. `masks`: those given, or found; `None` without masks, or where `"auto"` finds none.
     `prefixes`: how many are in scope. `unsettled`: names of claims that floating point left open, in the verdict or
-    only in the question whether the witness is the first one.
+    only in the question whether the witness is the first one. For every length `deviating` and `active` are empty, and
+    `invariant` takes their place. `states`: how many states the product of finite-state models has in scope.
     """
 
     claims: tuple[ClaimResult, ...]
     measures: Measures | None
     deviating: Mapping[str, tuple[Spans, ...]]
     active: Mapping[str, tuple[Spans, ...]]
-    masks: Mapping[str, tuple[int, ...]] | None = None
+    masks: Mapping[str, Mask] | None = None
     prefixes: int | None = None
+    states: int | None = None
+    invariant: Invariant | None = None
     unsettled: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> ClaimResult:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from factorcomp.certificates.claims import Question
-from factorcomp.enumeration.block import Block, compose_block
+from factorcomp.composition.block import Block, compose_block
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.models.rows import AbstractRows
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from factorcomp.models.building import exact_steps, float_steps, is_float_array
 from factorcomp.models.rows import AbstractRows
@@ -24,13 +25,15 @@ class TabularModel:
     """An autoregressive model for sequences of at most `horizon` tokens, by its rows.
 
     `steps[t]` holds the `|V|^t` rows after the prefixes of length `t`, in the order of `vocabulary`, first token most
-    significant. `eos` ends a sequence: after it, only it.
+    significant. `eos` ends a sequence: after it, only it. `gaps[t]` marks the prefixes of which the model says nothing,
+    whatever their rows (a finite-state model without a next state); `None` where it says something of all.
     """
 
     vocabulary: tuple[str, ...]
     steps: tuple[AbstractRows, ...]
     eos: str | None = None
     source: Source = field(default_factory=lambda: Source("in memory"))
+    gaps: tuple[Bool[np.ndarray, "_"], ...] | None = None
 
     @classmethod
     def from_probabilities(
@@ -78,7 +81,7 @@ class TabularModel:
 
     def truncated(self, length: int) -> "TabularModel":
         """The same model up to `length` tokens."""
-        return replace(self, steps=self.steps[:length])
+        return replace(self, steps=self.steps[:length], gaps=self.gaps and self.gaps[:length])
 
     def aligned(self, vocabulary: Sequence[str]) -> "TabularModel":
         """The same model with its tokens in the order of `vocabulary`, which must hold the same tokens."""
@@ -87,8 +90,9 @@ class TabularModel:
         places = {token: place for place, token in enumerate(self.vocabulary)}
         tokens = [places[token] for token in vocabulary]
         prefixes = np.zeros(1, dtype=np.int64)
-        steps = []
-        for rows in self.steps:
+        steps, gaps = [], []
+        for t, rows in enumerate(self.steps):
             steps.append(rows.take(prefixes, tokens))
+            gaps += [self.gaps[t][prefixes]] if self.gaps else []
             prefixes = (prefixes[:, None] * len(tokens) + np.array(tokens, dtype=np.int64)).reshape(-1)
-        return replace(self, vocabulary=tuple(vocabulary), steps=tuple(steps))
+        return replace(self, vocabulary=tuple(vocabulary), steps=tuple(steps), gaps=self.gaps and tuple(gaps))
