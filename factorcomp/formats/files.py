@@ -3,14 +3,19 @@
 import hashlib
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from factorcomp.formats import json_tables, safetensors_tables
+import numpy as np
+
+from factorcomp.formats import json_models, safetensors_tables
 from factorcomp.formats.python_objects import SCHEME, read_python
 from factorcomp.models import memory
+from factorcomp.models.automata_building import NO_NEXT, located
 from factorcomp.models.errors import InputError, Problems
+from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
 from factorcomp.models.float_tables import check_rows
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import Source, TabularModel
@@ -18,23 +23,26 @@ from factorcomp.models.vocabulary import EndedPrefixes
 
 
 class Format(NamedTuple):
-    """What a kind of file needs: a reader, a writer, and the memory that a byte of it takes while it is read."""
+    """What an ending needs: a reader, a writer, the memory that a byte takes while it is read, and what is written."""
 
-    read: Callable[[bytes, Source], TabularModel]
-    write: Callable[[TabularModel, str], Iterable[bytes]]
+    read: Callable[[bytes, Source], TabularModel | FiniteStateModel]
+    write: Callable[[Any, str], Iterable[bytes]]
     memory_per_byte: int
+    writes: tuple[type, ...]
 
 
 FORMATS = {
     ".json": Format(
-        json_tables.read_json,
-        lambda model, name: (text.encode() for text in json_tables.write_json(model, name)),
-        json_tables.MEMORY_PER_BYTE,
+        json_models.read_json,
+        lambda model, name: (text.encode() for text in json_models.write_json(model, name)),
+        json_models.MEMORY_PER_BYTE,
+        (TabularModel, FiniteStateModel),
     ),
     ".safetensors": Format(
         safetensors_tables.read_safetensors,
         lambda model, name: [safetensors_tables.write_safetensors(model, name)],
         safetensors_tables.MEMORY_PER_BYTE,
+        (TabularModel,),
     ),
 }
 BLOCK = 2**16
@@ -42,7 +50,7 @@ BLOCK = 2**16
 NOT_YET = {".arpa": "n-gram models (.arpa)"}
 
 
-def load(name: str | os.PathLike[str]) -> TabularModel | FunctionModel:
+def load(name: str | os.PathLike[str]) -> TabularModel | FiniteStateModel | FunctionModel:
     """The model of this name: a path that ends in `.json` or `.safetensors`, or `python:module:attribute`.
 
     The last runs the code of `module`, which may lie in the current directory; no file that is read runs code.
@@ -77,8 +85,8 @@ def load(name: str | os.PathLike[str]) -> TabularModel | FunctionModel:
     return kind.read(data, Source(name, hashlib.sha256(data).hexdigest()))
 
 
-def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> None:
-    """Writes a tabular model to a file that ends in `.json` or `.safetensors`: all of it, or nothing.
+def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.PathLike[str]) -> None:
+    """Writes a table (`.json` or `.safetensors`) or a finite-state model (`.json`) to a file: all of it, or nothing.
 
     JSON keeps rational rows exactly, and floats to 16 digits; safetensors keeps floats exactly, and writes rational
     rows as log-probabilities in float64.
@@ -93,9 +101,12 @@ def save(model: TabularModel | FunctionModel, path: str | os.PathLike[str]) -> N
         raise InputError(
             f"{name}: this version does not write {NOT_YET.get(ending, 'this kind of file')}. It writes {_endings()}"
         )
-    if not isinstance(model, TabularModel):
+    if isinstance(model, FunctionModel) or not isinstance(model, FORMATS[ending].writes):
         raise InputError(f"{name}: found a {type(model).__name__}; needed a table: model.tabulate(length) makes one")
-    _check_rows(model, name)
+    if isinstance(model, FiniteStateModel):
+        _check_states(model, name)
+    else:
+        _check_rows(model, name)
     target = Path(os.path.realpath(name))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -121,6 +132,24 @@ def _check_rows(model: TabularModel, name: str) -> None:
                 problems.add(f"{place}[{start + row}]" + ("" if token is None else f"[{token}]"), message)
 
             check_rows(logs, "log_probs", ended.eos, ended(length)[start : start + BLOCK], report)
+    problems.raise_any()
+
+
+def _check_states(model: FiniteStateModel, name: str) -> None:
+    """Raises `InputError` unless names are unique, rows are distributions, and `next` is there where it is needed."""
+    problems = Problems(name)
+    states = [*model.states] + ([] if model.ended is None else ["the end"])
+    for state, count in Counter(model.states).items():
+        if count > 1:
+            problems.add(located("states", state), f"found {count} states of this name; needed each name once")
+    logs = model.rows.log_probs(0, len(states))
+
+    def report(row: int, token: int | None, message: str) -> None:
+        problems.add(located("states", states[row], *([] if token is None else [model.vocabulary[token]])), message)
+
+    check_rows(logs, "log_probs", model.eos_index, np.arange(len(states)) == model.ended, report)
+    for state, token in np.argwhere((logs > -np.inf) & (model.next == NOWHERE)).tolist():
+        problems.add(located("states", states[state], "next", model.vocabulary[token]), NO_NEXT)
     problems.raise_any()
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from factorcomp.models.errors import InputError, Problems
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import Source, TabularModel
 from factorcomp.models.vocabulary import check_vocabulary
@@ -21,7 +22,7 @@ TEMPLATE = """
 HOW = f"needed a TabularModel, a FunctionModel, or a function with a vocabulary:{TEMPLATE}"
 
 
-def read_python(name: str) -> TabularModel | FunctionModel:
+def read_python(name: str) -> TabularModel | FiniteStateModel | FunctionModel:
     """The model that `python:module:attribute` names. This runs the module's code.
 
     **Raises:** `InputError` if there is no such module or attribute, its code fails, or it is no model.
@@ -41,8 +42,8 @@ def read_python(name: str) -> TabularModel | FunctionModel:
     return _as_model(found, name)
 
 
-def _as_model(found: Any, name: str) -> TabularModel | FunctionModel:
-    if isinstance(found, TabularModel | FunctionModel):
+def _as_model(found: Any, name: str) -> TabularModel | FiniteStateModel | FunctionModel:
+    if isinstance(found, TabularModel | FiniteStateModel | FunctionModel):
         return replace(found, source=Source(name, notes=found.source.notes))
     vocabulary = getattr(found, "vocabulary", None)
     if isinstance(found, type) or not callable(found) or vocabulary is None:

@@ -91,13 +91,13 @@ def is_float_array(rows: Any) -> bool:
 
 def _written(rows: Any) -> Any:
     """The nested lists with every number as a JSON file writes it."""
-    return [_written(row) for row in rows] if isinstance(rows, list | tuple) else _number(rows)
+    return [_written(row) for row in rows] if isinstance(rows, list | tuple) else written_number(rows)
 
 
-def _number(value: Any) -> Any:
+def written_number(value: Any) -> Any:
     """A number as JSON writes it, floats with all the digits of the dyadic fraction; what is none comes out as refused.
 
-    >>> _number(1), _number(Fraction(1, 3)), _number(0.1)[:25]
+    >>> written_number(1), written_number(Fraction(1, 3)), written_number(0.1)[:25]
     (b'1', '1/3', b'0.10000000000000000555111')
     """
     try:

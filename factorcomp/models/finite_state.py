@@ -3,19 +3,19 @@
 Source: theory.md, section 7.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from factorcomp.models import memory
+from factorcomp.models.automata_building import NOWHERE as NOWHERE
+from factorcomp.models.automata_building import exact_automaton
 from factorcomp.models.function import table_size
 from factorcomp.models.rows import AbstractRows
 from factorcomp.models.tabular import Source, TabularModel
-
-NOWHERE = -1
-"""The next state where there is none."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,31 @@ class FiniteStateModel:
     next: Int[np.ndarray, "states vocab"]
     eos: str | None = None
     source: Source = field(default_factory=lambda: Source("in memory"))
+
+    @classmethod
+    def from_states(
+        cls,
+        states: Mapping[Any, Any],
+        vocabulary: Sequence[str],
+        initial: str,
+        eos: str | None = None,
+        name: str = "in memory",
+    ) -> "FiniteStateModel":
+        """A model by its states: a name -> `{"probabilities": {token: number}, "next": {token: name}}`.
+
+        Numbers are exact, as in `TabularModel.from_probabilities`; a token left out has probability 0. `next` is needed
+        for every token of positive probability but EOS, and may be given for others.
+
+        >>> flip = {"probabilities": {"a": "1/3", "b": "2/3"}, "next": {"a": "odd", "b": "even"}}
+        >>> odd = {"probabilities": {"a": 1}, "next": {"a": "even"}}
+        >>> model = FiniteStateModel.from_states({"even": flip, "odd": odd}, ["a", "b"], "even")
+        >>> model.next.tolist()
+        [[1, 0], [0, -1]]
+
+        **Raises:** `InputError`, with every problem, as the reader of files.
+        """
+        states_, place, rows, following, notes = exact_automaton(states, vocabulary, initial, eos, name)
+        return cls(tuple(vocabulary), states_, place, rows, following, eos, Source(name, notes=notes))
 
     @property
     def ended(self) -> int | None:

@@ -5,8 +5,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 
-def renormalised(name: str, step: int, count: int, largest: Fraction | float) -> tuple[str, ...]:
-    """That `count` rows of a step did not sum to 1, by at most `largest`; nothing if there are none.
+def renormalised(name: str, step: int | None, count: int, largest: Fraction | float) -> tuple[str, ...]:
+    """That `count` rows of a step (`None`: of a model) did not sum to 1, by at most `largest`; nothing if none.
 
     >>> renormalised("base.json", 2, 3, Fraction(19, 10**9))
     ('base.json: 3 rows of step 2 renormalised, by at most 2e-8',)
@@ -15,7 +15,8 @@ def renormalised(name: str, step: int, count: int, largest: Fraction | float) ->
         return ()
     exact = Fraction(largest)
     up = Context(prec=1, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    return (f"{name}: {count} row{'s' if count > 1 else ''} of step {step} renormalised, by at most {up:e}",)
+    rows = f"{count} row{'s' if count > 1 else ''}" + ("" if step is None else f" of step {step}")
+    return (f"{name}: {rows} renormalised, by at most {up:e}",)
 
 
 def rounding(vocab: int, epsilon: float) -> float:

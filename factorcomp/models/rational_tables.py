@@ -37,7 +37,7 @@ def rational_steps(
             problems.add(place, f"found {shown(rows)}; needed a list of rows")
             continue
         complete = _check_count(place, len(rows), vocab, length, problems)
-        read = _Step(rows, vocab, reader, rounding)
+        read = ReadRows(rows, vocab, reader, rounding)
         goes_on = np.zeros(len(rows), dtype=bool)
         if complete and eos is not None:
             certain = (read.numerators[:, eos] == read.denominators[:, eos]).astype(bool)
@@ -52,8 +52,8 @@ def rational_steps(
     return tuple(tables), tuple(notes)
 
 
-class _Step:
-    """The rows of one step, read: those that fit into 64 bits all at once, the others one by one.
+class ReadRows:
+    """Rows as written, read: those that fit into 64 bits all at once, the others one by one.
 
     **Fields:** `right`: which of them are rows at all. `renormalised`: how many summed to 1 only within 1e-6 (and more
     than `rounding`), `largest`: and how far from 1.

@@ -23,7 +23,7 @@ def check_vocabulary(vocabulary: object, eos: object, problems: Problems) -> Non
                 problems.add(f"vocabulary[{index}]", f"found {shown(token)}; needed a token, that is a string")
                 continue
             places.setdefault(token, []).append(index)
-            if not _encodable(token):
+            if not encodable(token):
                 problems.add(
                     f"vocabulary[{index}]", f"found {shown(token)}, half a surrogate pair; needed Unicode text"
                 )
@@ -37,7 +37,8 @@ def check_vocabulary(vocabulary: object, eos: object, problems: Problems) -> Non
         problems.add("eos", f"found {shown(eos)}; needed a token of the vocabulary, or null")
 
 
-def _encodable(token: str) -> bool:
+def encodable(token: str) -> bool:
+    """Whether this is Unicode text, which a file can hold: no half of a surrogate pair."""
     try:
         token.encode()
     except UnicodeEncodeError:

@@ -184,7 +184,7 @@ BAD = {
     "kind": (table("[]", kind='"neural"'), ['kind: found "neural"; needed "tabular"']),
     "finite-state": (
         table("[]", kind='"finite_state"'),
-        ['kind: found "finite_state", which this version does not read'],
+        ['found the unknown key "steps"', 'the key "initial" is missing', 'the key "states" is missing'],
     ),
     "unknown key": (table("[]", colour="1"), ['found the unknown key "colour"; needed only format, kind']),
     "repeated key": (table("[]")[:-1] + ', "eos": null}', ['found the key "eos" 2 times in one object']),
