@@ -4,13 +4,13 @@ import hashlib
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from factorcomp.formats import json_models, safetensors_tables
+from factorcomp.formats import arpa, json_models, safetensors_tables
 from factorcomp.formats.python_objects import SCHEME, read_python
 from factorcomp.models import memory
 from factorcomp.models.automata_building import NO_NEXT, located
@@ -23,10 +23,13 @@ from factorcomp.models.vocabulary import EndedPrefixes
 
 
 class Format(NamedTuple):
-    """What an ending needs: a reader, a writer, the memory that a byte takes while it is read, and what is written."""
+    """What an ending needs: a reader, a writer if there is one, the memory that a byte takes while it is read.
+
+    **Fields:** `writes`: the kinds of models that are written.
+    """
 
     read: Callable[[bytes, Source], TabularModel | FiniteStateModel]
-    write: Callable[[Any, str], Iterable[bytes]]
+    write: Callable[[Any, str], Iterable[bytes]] | None
     memory_per_byte: int
     writes: tuple[type, ...]
 
@@ -44,14 +47,14 @@ FORMATS = {
         safetensors_tables.MEMORY_PER_BYTE,
         (TabularModel,),
     ),
+    ".arpa": Format(arpa.read_arpa, None, arpa.MEMORY_PER_BYTE, ()),
 }
 BLOCK = 2**16
 """Rows that are checked together before they are written."""
-NOT_YET = {".arpa": "n-gram models (.arpa)"}
 
 
 def load(name: str | os.PathLike[str]) -> TabularModel | FiniteStateModel | FunctionModel:
-    """The model of this name: a path that ends in `.json` or `.safetensors`, or `python:module:attribute`.
+    """The model of this name: a path that ends in `.json`, `.safetensors` or `.arpa`, or `python:module:attribute`.
 
     The last runs the code of `module`, which may lie in the current directory; no file that is read runs code.
 
@@ -72,8 +75,7 @@ def load(name: str | os.PathLike[str]) -> TabularModel | FiniteStateModel | Func
                 f"{name}: a directory; this version does not read Hugging Face models. It reads {_kinds()}"
             )
         if kind is None:
-            what = NOT_YET.get(path.suffix, "this kind of file")
-            raise InputError(f"{name}: this version does not read {what}. It reads {_kinds()}")
+            raise InputError(f"{name}: this version does not read this kind of file. It reads {_kinds()}")
         if path.exists() and not path.is_file():
             raise InputError(f"{name}: not a regular file; needed one, so that it can be read again")
         memory.require(path.stat().st_size * kind.memory_per_byte, name, "reading this table")
@@ -96,12 +98,11 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
     """
     name = os.fspath(path)
     _check_name(name)
-    ending = Path(name).suffix
-    if ending not in FORMATS:
-        raise InputError(
-            f"{name}: this version does not write {NOT_YET.get(ending, 'this kind of file')}. It writes {_endings()}"
-        )
-    if isinstance(model, FunctionModel) or not isinstance(model, FORMATS[ending].writes):
+    kind = FORMATS.get(Path(name).suffix)
+    if kind is None or kind.write is None:
+        written = _listed([ending for ending, kind in FORMATS.items() if kind.write is not None])
+        raise InputError(f"{name}: this version does not write this kind of file. It writes {written}")
+    if isinstance(model, FunctionModel) or not isinstance(model, kind.writes):
         raise InputError(f"{name}: found a {type(model).__name__}; needed a table: model.tabulate(length) makes one")
     if isinstance(model, FiniteStateModel):
         _check_states(model, name)
@@ -111,7 +112,7 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with open(temporary, "xb") as file:
-            for piece in FORMATS[ending].write(model, name):
+            for piece in kind.write(model, name):
                 file.write(piece)
         os.replace(temporary, target)
     except OSError as error:
@@ -158,9 +159,9 @@ def _check_name(name: str) -> None:
         raise InputError(f"{name!r}: the name contains a zero byte; needed a path")
 
 
-def _endings() -> str:
-    return " and ".join(FORMATS)
+def _listed(endings: Sequence[str]) -> str:
+    return ", ".join(endings[:-1]) + f" and {endings[-1]}"
 
 
 def _kinds() -> str:
-    return f"files that end in {_endings()}, and {SCHEME}module:attribute"
+    return f"files that end in {_listed(list(FORMATS))}, and {SCHEME}module:attribute"

@@ -13,10 +13,19 @@ def renormalised(name: str, step: int | None, count: int, largest: Fraction | fl
     """
     if not count:
         return ()
-    exact = Fraction(largest)
-    up = Context(prec=1, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
     rows = f"{count} row{'s' if count > 1 else ''}" + ("" if step is None else f" of step {step}")
-    return (f"{name}: {rows} renormalised, by at most {up:e}",)
+    return (f"{name}: {rows} renormalised, by at most {rounded_up(largest)}",)
+
+
+def rounded_up(number: Fraction | float) -> str:
+    """One digit of a positive number, which is not below it.
+
+    >>> rounded_up(0.00011)
+    '2e-4'
+    """
+    exact = Fraction(number)
+    up = Context(prec=1, rounding=ROUND_CEILING).divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return f"{up:e}"
 
 
 def rounding(vocab: int, epsilon: float) -> float:

@@ -28,13 +28,10 @@ def folder(tmp_path, monkeypatch) -> Path:
     [
         ("gone.json", "gone.json: there is no such file"),
         ("gone.safetensors", "there is no such file"),
-        (
-            "model.arpa",
-            r"does not read n-gram models \(\.arpa\)\. It reads files that end in \.json and \.safetensors, and",
-        ),
+        ("gone.arpa", "there is no such file"),
         (
             "model.txt",
-            r"does not read this kind of file\. It reads files that end in \.json and \.safetensors, and python:module",
+            r"does not read this kind of file\. It reads files that end in \.json, \.safetensors and \.arpa, and",
         ),
         ("model", "does not read this kind of file"),
         ("", "a directory; this version does not read Hugging Face models"),
