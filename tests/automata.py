@@ -180,7 +180,7 @@ class Recipe:
 
     def hard(self, row: Row) -> Row:
         """`row` given one or more of its tokens."""
-        kept = [cell if not self.one_in(2) else Fraction(0) for cell in row]
+        kept = [cell if self.one_in(2) else Fraction(0) for cell in row]
         return tuple(cell / sum(kept) for cell in kept) if any(kept) else row
 
     def opened(self, row: Row) -> Row:
@@ -205,7 +205,7 @@ class Recipe:
     def free(self) -> Drafts:
         """Nothing is arranged: every model on its own structure."""
         self.eos = self.one_in(3)
-        background = Draft([self.row() for _ in range(self.integer(1, 3))], [])
+        background = Draft([self.row() for _ in range(self.integer(1, 4))], [])
         background.next = self.structure(len(background.rows))
         experts = {}
         for name in self.names:
@@ -354,7 +354,7 @@ class Recipe:
         """Experts open tokens that the background excludes; where they lead there may be no next state."""
         self.positive, self.size = False, max(self.size, 2)
         self.eos = self.one_in(4)
-        self.palette = [normalised([int(token <= self.integer(0, self.size - 1)) for token in range(self.size)])] * 2
+        self.palette = [normalised([1, *(self.integer(0, 1) for _ in range(self.size - 2)), 0])]
         background, experts = self.shared()
         for draft in experts.values():
             state = self.integer(0, len(draft.rows) - 1)
@@ -403,7 +403,7 @@ class Recipe:
         experts = {name: background.copy() for name in self.names}
         for draft in experts.values():
             for state in range(states):
-                if self.one_in(3):
+                if self.one_in(2):
                     draft.rows[state] = self.hard(background.rows[state])
         return background, experts
 

@@ -5,7 +5,8 @@ sequence of `V^T`, and prefers the literal reading to the quick one. Meant for `
 
 Words: a *prefix* and a *sequence* are tuples of token numbers; a *row* is a tuple of Fractions; a *kernel* is a dict
 from every prefix to its row; a *law* is a dict from sequence to probability, without the zeros. A *model* that comes in
-is a list of steps, each a list of rows by prefix index (first token most significant).
+is a list of steps, each a list of rows by prefix index (first token most significant); a row of `None` is a gap: there
+the model says nothing, and a prefix in scope that meets one is undefined.
 """
 
 import math
@@ -36,7 +37,7 @@ Prefix = tuple[int, ...]
 Row = tuple[Fraction, ...]
 Kernel = Mapping[Prefix, Row]
 Law = Mapping[Prefix, Fraction]
-Model = Sequence[Sequence[Sequence[Fraction]]]
+Model = Sequence[Sequence[Sequence[Fraction] | None]]
 
 BACKGROUND = "background"
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -99,7 +100,8 @@ def kernel_of(model: Model, size: int, length: int) -> Kernel:
     kernel = {}
     for step in range(length):
         for index, prefix in enumerate(product(range(size), repeat=step)):
-            kernel[prefix] = tuple(Fraction(number) for number in model[step][index])
+            row = model[step][index]
+            kernel[prefix] = None if row is None else tuple(Fraction(number) for number in row)
     return kernel
 
 
@@ -250,12 +252,18 @@ def tabulate(
     base = kernel_of(background, size, length)
     raw = {name: kernel_of(experts[name], size, length) for name in names}
     tilts = {
-        name: {prefix: tilted(row, base[prefix], factor) for prefix, row in raw[name].items()}
+        name: {
+            prefix: None if row is None or base[prefix] is None else tilted(row, base[prefix], factor)
+            for prefix, row in raw[name].items()
+        }
         for name, factor in zip(names, factors, strict=True)
     }
     undefined, normalizer, weights, composition = {}, {}, {}, {}
     for prefix, row in base.items():
         given = [raw[name][prefix] for name in names]
+        if row is None or None in given:
+            undefined[prefix] = tuple(name for name in names if raw[name][prefix] is None)
+            continue
         wrong = [token for token in range(size) if in_error(token, row, given, factors, null)]
         if wrong:
             undefined[prefix] = tuple(name for name in names if raw[name][prefix][wrong[0]] > 0)
@@ -289,13 +297,13 @@ def tabulate(
         composition=composition,
         reachable=reachable,
         scope=reachable if question.scope == "reachable" else tuple(everything),
-        local=law_of(_total(composition, base), size, length) if healthy else {},
+        local=law_of(_total(composition, base, size), size, length) if healthy else {},
     )
 
 
-def _total(partial: Kernel, like: Kernel) -> Kernel:
+def _total(partial: Kernel, like: Kernel, size: int) -> Kernel:
     """`partial` with a row of zeros where it has none: no path of positive weight comes there."""
-    return {prefix: partial.get(prefix, (ZERO,) * len(row)) for prefix, row in like.items()}
+    return {prefix: partial.get(prefix, (ZERO,) * size) for prefix in like}
 
 
 # Deviation and activity
@@ -454,7 +462,7 @@ def projective(case: Case, name: str, positions: tuple[int, ...]) -> tuple[Fract
 
 def global_law(case: Case) -> Law:
     """Definition 1.2: `P_G = W / Z_G`."""
-    weights = law_of(_total(case.weights, case.background), case.size, case.length)
+    weights = law_of(_total(case.weights, case.background, case.size), case.size, case.length)
     total = sum(weights.values(), ZERO)
     return {sequence: weight / total for sequence, weight in weights.items()}
 
@@ -478,7 +486,7 @@ def switching_law(case: Case, deviating: Mapping[str, set[Prefix]]) -> Law:
             gaps = component_gaps(case, prefix)
             nearest = min(gap for gap, _ in gaps)
             kernel[prefix] = next(row for gap, row in gaps if gap == nearest)
-    return law_of(_total(kernel, case.background), case.size, case.length)
+    return law_of(_total(kernel, case.background, case.size), case.size, case.length)
 
 
 # Length and termination
