@@ -33,6 +33,6 @@ def compose(
     """
     background, experts = aligned(background, experts)
     question = ask(background, experts, length=length, null_tokens=null_tokens, weights=weights)
-    base = as_table(background, question.length)
-    tables = {name: as_table(expert, question.length) for name, expert in experts.items()}
-    return compose_tables(base, tables, question.length, null_tokens, question.weights, sequence_level=sequence_level)
+    base = as_table(background, question.horizon)
+    tables = {name: as_table(expert, question.horizon) for name, expert in experts.items()}
+    return compose_tables(base, tables, question.horizon, null_tokens, question.weights, sequence_level=sequence_level)

@@ -50,9 +50,12 @@ def compose_tables(
     vanishes.
     """
     steps = [
-        _weigh(background.steps[t], {n: e.steps[t] for n, e in experts.items()}, null_tokens, weights)
+        weigh(background.steps[t], {n: e.steps[t] for n, e in experts.items()}, null_tokens, weights)
         for t in range(length)
     ]
+    for t, step in enumerate(steps):
+        for model in (background, *experts.values()):
+            steps[t] = replace(step, undefined=step.undefined | (False if model.gaps is None else model.gaps[t]))
     reach = _reach(steps)
     for t, (step, reached) in enumerate(zip(steps, reach, strict=True)):
         if (step.undefined & reached).any():
@@ -74,16 +77,17 @@ def compose_tables(
             notes.append(
                 f"composition: step {t}: the background's row where none has mass, out of reach: {count} times"
             )
-        rows.append(_normalised(step, empty, background.steps[t]))
+        rows.append(normalised(step, empty, background.steps[t]))
     names = " + ".join(experts)
     return TabularModel(
         background.vocabulary, tuple(rows), background.eos, Source(f"composition of {names}", notes=tuple(notes))
     )
 
 
-def _weigh(
+def weigh(
     background: AbstractRows, experts: Mapping[str, AbstractRows], null_tokens: NullTokens, weights: Weights
 ) -> Weighed:
+    """`w(y|h)` at row after row of background and experts; exact if the rows are rational and the weights whole."""
     factors = [weights.get(name, Fraction(1)) for name in experts]
     rows = [background, *experts.values()]
     if all(isinstance(r, RationalRows) for r in rows) and all(f.denominator == 1 for f in factors):
@@ -149,7 +153,8 @@ def _with_what_follows(steps: list[Weighed], vocab: int) -> list[Weighed]:
     return found[::-1]
 
 
-def _normalised(step: Weighed, empty: Bool[np.ndarray, " prefixes"], background: AbstractRows) -> AbstractRows:
+def normalised(step: Weighed, empty: Bool[np.ndarray, " prefixes"], background: AbstractRows) -> AbstractRows:
+    """`w(.|h)/Z(h)`, and the background's row where it is `empty`."""
     if not step.exact:
         filled = np.where(empty[:, None], background.log_probs(0, background.shape[0]), step.values)
         return FloatRows(filled - np.logaddexp.reduce(filled, axis=1)[:, None], "log_probs")

@@ -33,7 +33,7 @@ def compose_level(
 ) -> Block:
     """`compose_block` for all prefixes of one length. `rows`: of the background, then of the experts."""
     prefixes, vocab = rows[0].shape
-    small = count_prefixes(vocab, question.length) * vocab * len(rows) <= NUMBERS_FOR_NUMPY
+    small = count_prefixes(vocab, question.horizon) * vocab * len(rows) <= NUMBERS_FOR_NUMPY
     compose = compose_block if small else _in_jax
     floats = None if set(weights) == {1} else np.array([float(weight) for weight in weights])
     size = max(1, NUMBERS_PER_BLOCK // vocab)

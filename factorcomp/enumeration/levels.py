@@ -82,7 +82,12 @@ def advance(
         raw = oscillation(rows.log_probs(0, prefixes), base.log_probs(0, prefixes))
         oscillations[i] = np.where(differs[i], float(weights[i]) * raw, 0.0)
 
+    gap = np.zeros(prefixes, dtype=bool)
+    for model in (background, *experts):
+        gap |= False if model.gaps is None else model.gaps[length]
+    differs, deviates = differs & ~gap, deviates & ~gap
     block = compose_level((base, *own), weights, differs, deviates, question)
+    block = block._replace(undefined=block.undefined | gap, dead=block.dead & ~gap)
     in_scope = laws.reachable if question.scope == "reachable" else np.ones(prefixes, dtype=bool)
     kept = {name: value for name, value in block._asdict().items() if name not in ("components", "switching")}
     step = Step(in_scope, deviates, oscillations, **kept)

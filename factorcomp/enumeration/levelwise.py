@@ -9,8 +9,8 @@ from factorcomp.certificates.claims import Question
 from factorcomp.enumeration.levels import advance, root
 from factorcomp.enumeration.size import count_prefixes, require_room
 from factorcomp.enumeration.summary import Summary, summarize
-from factorcomp.enumeration.survey import Progress, Survey
 from factorcomp.models.tabular import TabularModel
+from factorcomp.surveys import Progress, Survey
 
 
 def survey(
@@ -19,16 +19,16 @@ def survey(
     question: Question,
     progress: Progress | None = None,
 ) -> Survey:
-    """Visits every prefix shorter than `question.length` of models with one vocabulary and EOS.
+    """Visits every prefix shorter than `question.horizon` of models with one vocabulary and EOS.
 
     Raises `InputError`, with the size it would take, where the enumeration would not fit into memory.
     """
     vocab = len(background.vocabulary)
-    require_room(vocab, question.length, len(experts))
+    require_room(vocab, question.horizon, len(experts))
     models, weights = list(experts.values()), [question.weight(name) for name in experts]
     laws, steps = [root(len(models) + 1)], []
-    done, total = 0, count_prefixes(vocab, question.length)
-    for length in range(question.length):
+    done, total = 0, count_prefixes(vocab, question.horizon)
+    for length in range(question.horizon):
         step, following = advance(laws[-1], length, background, models, weights, question)
         steps.append(step)
         laws.append(following)

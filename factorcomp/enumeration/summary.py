@@ -7,15 +7,6 @@ from jaxtyping import Float
 
 from factorcomp.certificates.claims import Question
 from factorcomp.enumeration.levels import Laws, Step
-from factorcomp.enumeration.survey import (
-    ExpertSurvey,
-    Marginal,
-    Meeting,
-    Sighting,
-    Survey,
-    TerminationSurvey,
-    Vanishing,
-)
 from factorcomp.enumeration.tree import (
     ExpertFlags,
     PrefixFlags,
@@ -29,6 +20,15 @@ from factorcomp.enumeration.tree import (
     tokens_of,
 )
 from factorcomp.models.rows import EPS
+from factorcomp.surveys import (
+    ExpertSurvey,
+    Marginal,
+    Meeting,
+    Sighting,
+    Survey,
+    TerminationSurvey,
+    Vanishing,
+)
 
 Levels = Sequence[PrefixFlags]
 

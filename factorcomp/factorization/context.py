@@ -1,29 +1,31 @@
-"""What the claims about one length share: the models' names, the vocabulary, the question, and what a survey saw."""
+"""What the claims share: the models' names, the vocabulary, the question, and what a survey saw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from factorcomp.certificates.claims import ClaimResult, PrefixWitness, Question, Tokens, Verdict
-from factorcomp.enumeration.survey import Sighting, Survey
 from factorcomp.enumeration.tree import tokens_of
 from factorcomp.factorization.wording import quoted
+from factorcomp.finite_state.every_length import EveryLength
+from factorcomp.surveys import Sighting, Survey
 
-METHOD = "enumeration"
+S = TypeVar("S", bound="Survey | EveryLength")
 
 
 @dataclass(frozen=True)
-class Context:
-    """One survey of the experts `names` over `vocabulary`, and the words for it."""
+class Context(Generic[S]):
+    """One survey of the experts `names` over `vocabulary`, by an engine called `method`, and the words for it."""
 
     vocabulary: tuple[str, ...]
     names: tuple[str, ...]
     question: Question
-    survey: Survey
+    survey: S
+    method: str = "enumeration"
 
     def result(self, claim: str, verdict: Verdict, why: str, **fields: Any) -> ClaimResult:
-        """The result of a claim decided by enumeration at this length."""
-        return ClaimResult(claim, verdict, METHOD, self.question.length, why, **fields)
+        """The result of a claim about the length asked for."""
+        return ClaimResult(claim, verdict, self.method, self.question.length, why, **fields)
 
     def tokens(self, length: int, index: int) -> Tokens:
         """The tokens of the prefix of `length` tokens with this index."""

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from factorcomp.certificates.claims import (
-    CLAIMS,
     COMPOSITION_CLAIMS,
-    MASK_CLAIMS,
     ClaimResult,
     ExpertMeasures,
     Findings,
@@ -17,12 +15,13 @@ from factorcomp.certificates.claims import (
     Verdict,
 )
 from factorcomp.enumeration.levelwise import survey as levelwise_survey
-from factorcomp.enumeration.survey import Progress, Sighting
 from factorcomp.factorization import exactness, joint, masks
 from factorcomp.factorization.conditionals import decide_conditionals
 from factorcomp.factorization.context import Context
+from factorcomp.factorization.undecided import undecided
 from factorcomp.models.rows import AbstractRows, TiltedRows
 from factorcomp.models.tabular import TabularModel
+from factorcomp.surveys import Progress, Sighting, Survey
 
 
 def decide(
@@ -33,14 +32,15 @@ def decide(
 ) -> Findings:
     """Decides every claim by enumeration, in float64 with exact deviations; the same answer form as the kernel's.
 
-    The models share vocabulary, EOS and a horizon of at least `question.length`. Raises `InputError` where the
+    The models share vocabulary, EOS and a horizon of at least `question.horizon`. Raises `InputError` where the
     enumeration does not fit into memory.
     """
     survey = levelwise_survey(background, experts, question, progress)
     context = Context(background.vocabulary, tuple(experts), question, survey)
-    defined = joint.well_defined(context, _openers(background, experts, question, survey.undefined.first))
+    defined = _well_defined(context, background, experts, survey.undefined.first)
     if defined.verdict is Verdict.REFUTED:
-        return Findings((defined, *_undecided(context, background)), None, {}, {}, _given(question), survey.prefixes)
+        others = undecided(context, has_eos=background.eos is not None)
+        return Findings((defined, *others), None, {}, {}, _given(question), survey.prefixes)
     claims = [
         defined,
         joint.pointwise_joint(context),
@@ -63,7 +63,7 @@ def decide(
     )
 
 
-def _unsettled(context: Context, claims: list[ClaimResult]) -> frozenset[str]:
+def _unsettled(context: Context[Survey], claims: list[ClaimResult]) -> frozenset[str]:
     """The claims that floating point left open, or whose witness it cannot tell to be the first."""
     survey = context.survey
     quantities = (survey.switching, survey.normalizer, survey.following)
@@ -72,32 +72,28 @@ def _unsettled(context: Context, claims: list[ClaimResult]) -> frozenset[str]:
     return frozenset({c.name for c in claims if c.verdict is Verdict.UNDECIDED or c.name in doubtful | tied})
 
 
-def _openers(
-    background: TabularModel, experts: Mapping[str, TabularModel], question: Question, at: Sighting | None
-) -> tuple[str, ...]:
-    """The experts that open the first token in error at an undefined prefix (Definition 1.3); none at a dead one."""
+def _well_defined(
+    context: Context[Survey], background: TabularModel, experts: Mapping[str, TabularModel], at: Sighting | None
+) -> ClaimResult:
     if at is None:
-        return ()
-    row = slice(at.index, at.index + 1)
-    possible = background.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf
-    opens = {
-        n: ~possible & (m.steps[at.length].log_probs(row.start, row.stop)[0] > -np.inf) for n, m in experts.items()
-    }
-    tolerated = {"strict": 0, "cancel": 1, "drop": len(experts)}[question.null_tokens]
-    for token in range(len(possible)):
-        openers = tuple(name for name, opened in opens.items() if opened[token])
-        if len(openers) > tolerated or any(question.weight(name) != 1 for name in openers):
-            return openers
-    return ()
+        return joint.well_defined(context, ())
+    silent = [name for name, model in experts.items() if model.says_nothing(at.length, at.index)]
+    if silent or background.says_nothing(at.length, at.index):
+        return joint.undefined_at_gap(context, tuple(silent))
+    models = (background, *experts.values())
+    possible = [model.steps[at.length].log_probs(at.index, at.index + 1)[0] > -np.inf for model in models]
+    return joint.well_defined(context, joint.openers(possible[0], possible[1:], context.names, context.question))
 
 
-def _mask_claims(context: Context, background: TabularModel, experts: Mapping[str, TabularModel]) -> list[ClaimResult]:
+def _mask_claims(
+    context: Context[Survey], background: TabularModel, experts: Mapping[str, TabularModel]
+) -> list[ClaimResult]:
     question, survey = context.question, context.survey
     if question.masks is None:
         return []
     if survey.masks is None:
         return masks.no_masks(context)
-    base = background.steps[: question.length]
+    base = background.steps[: question.horizon]
     tilted = [_tilted(background, expert, question, name) for name, expert in experts.items()]
     conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
@@ -107,13 +103,13 @@ def _mask_claims(context: Context, background: TabularModel, experts: Mapping[st
 
 def _tilted(background: TabularModel, expert: TabularModel, question: Question, name: str) -> tuple[AbstractRows, ...]:
     """The expert's rows, tilted by its weight (theory.md 1.9)."""
-    weight, steps = question.weight(name), expert.steps[: question.length]
+    weight, steps = question.weight(name), expert.steps[: question.horizon]
     if weight == 1:
         return steps
     return tuple(TiltedRows(base, rows, weight) for base, rows in zip(background.steps, steps, strict=False))
 
 
-def _terminates(context: Context) -> ClaimResult:
+def _terminates(context: Context[Survey]) -> ClaimResult:
     """All mass has ended by the horizon (theory.md, section 10)."""
     survey = context.survey.termination
     assert survey is not None
@@ -127,7 +123,7 @@ def _terminates(context: Context) -> ClaimResult:
     return context.result("terminates", Verdict.BOUNDED, why, residual=survey.unended, witness=witness)
 
 
-def _measures(context: Context) -> Measures:
+def _measures(context: Context[Survey]) -> Measures:
     survey, termination = context.survey, context.survey.termination
     low, high = survey.log_normalizer_range or (None, None)
     assert survey.overlap is not None
@@ -161,18 +157,3 @@ def _measures(context: Context) -> Measures:
 
 def _given(question: Question) -> Mapping[str, tuple[int, ...]] | None:
     return None if question.masks is None or question.masks == "auto" else question.masks
-
-
-def _undecided(context: Context, background: TabularModel) -> list[ClaimResult]:
-    """Every other claim, where the composition is undefined."""
-    why = "the composition is not well defined"
-    given = _given(context.question)
-    results = []
-    for claim in CLAIMS[1:]:
-        if claim == "terminates" and background.eos is None:
-            continue
-        if claim in MASK_CLAIMS and context.question.masks is None:
-            continue
-        owners = [name for name in context.names if given and name in given] if claim == "projective" else [None]
-        results += [context.result(claim, Verdict.UNDECIDED, why, mask=mask) for mask in owners]
-    return results

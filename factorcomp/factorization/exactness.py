@@ -5,8 +5,8 @@ they cannot tell a residual from 0 the claim stays open for the rational kernel.
 """
 
 from factorcomp.certificates.claims import ClaimResult, Verdict
-from factorcomp.enumeration.survey import Vanishing
 from factorcomp.factorization.context import Context
+from factorcomp.surveys import Survey, Vanishing
 
 UNSETTLED = "floating point cannot tell the residual from 0"
 
@@ -35,7 +35,7 @@ def _vanishing(context: Context, claim: str, quantity: Vanishing | None, holds: 
     return context.result(claim, Verdict.HOLDS, holds, residual=0.0)
 
 
-def local_equals_global(context: Context) -> ClaimResult:
+def local_equals_global(context: Context[Survey]) -> ClaimResult:
     """`P_L = P_G` on sequences (Theorem 1.5)."""
     claim, following, tv = "local_equals_global", context.survey.following, context.survey.tv_local_global
     assert following is not None

@@ -3,12 +3,16 @@
 Source: theory.md, Definitions 1.1, 1.3, 3.3 and 4.1, Theorem 4.2.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from factorcomp.certificates.claims import ClaimResult, Verdict
-from factorcomp.enumeration.survey import Meeting
+import numpy as np
+from jaxtyping import Bool
+
+from factorcomp.certificates.claims import ClaimResult, Question, Verdict
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.wording import listed
+from factorcomp.surveys import Meeting
 
 
 def well_defined(context: Context, openers: tuple[str, ...]) -> ClaimResult:
@@ -28,6 +32,37 @@ def well_defined(context: Context, openers: tuple[str, ...]) -> ClaimResult:
         why = f"{where} background and experts leave no token possible: all mass vanishes"
     witness = replace(context.witness(undefined.first), experts=openers)
     return context.result("well_defined", Verdict.REFUTED, why, residual=undefined.probability, witness=witness)
+
+
+def undefined_at_gap(context: Context, silent: tuple[str, ...]) -> ClaimResult:
+    """The composition is undefined at a prefix of which the experts `silent` (the background, if none) say nothing."""
+    undefined = context.survey.undefined
+    assert undefined.first is not None
+    who = listed(silent or ("the background",))
+    why = f"{context.after(undefined.first)} {who} {'have' if len(silent) > 1 else 'has'} no next state: {UNSAID}"
+    witness = replace(context.witness(undefined.first), experts=silent)
+    return context.result("well_defined", Verdict.REFUTED, why, residual=undefined.probability, witness=witness)
+
+
+UNSAID = "what it says there is undefined"
+
+
+def openers(
+    possible: Bool[np.ndarray, " vocab"],
+    experts: Sequence[Bool[np.ndarray, " vocab"]],
+    names: Sequence[str],
+    question: Question,
+) -> tuple[str, ...]:
+    """The experts that open the first token in error at an undefined prefix (Definition 1.3); none at a dead one.
+
+    `possible`, `experts`: the tokens that the background and each expert make possible there.
+    """
+    tolerated = {"strict": 0, "cancel": 1, "drop": len(names)}[question.null_tokens]
+    for token in np.flatnonzero(~possible):
+        who = tuple(name for name, mine in zip(names, experts, strict=True) if mine[token])
+        if len(who) > tolerated or any(question.weight(name) != 1 for name in who):
+            return who
+    return ()
 
 
 def pointwise_joint(context: Context) -> ClaimResult:

@@ -1,6 +1,6 @@
 """Claims about masks: agreement off the mask, factorized conditionals, projectivity. Source: theory.md, section 2."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from factorcomp.certificates.claims import (
     ClaimResult,
@@ -9,17 +9,17 @@ from factorcomp.certificates.claims import (
     PositionWitness,
     Verdict,
 )
-from factorcomp.enumeration.survey import Marginal
 from factorcomp.factorization.conditionals import BACKGROUND, Conditionals
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.exactness import UNSETTLED
 from factorcomp.factorization.wording import listed, quoted
+from factorcomp.surveys import Marginal, Sighting, Survey
 
 
-def no_masks(context: Context) -> list[ClaimResult]:
+def no_masks(context: Context[Survey]) -> list[ClaimResult]:
     """The claims about masks where `"auto"` finds two owners of one position."""
     firsts = [expert.first_deviation for expert in context.survey.experts]
-    for position in range(context.question.length):
+    for position in range(context.question.horizon):
         owners = [i for i, first in enumerate(firsts) if first[position] is not None][:2]
         if len(owners) == 2:
             break
@@ -28,8 +28,13 @@ def no_masks(context: Context) -> list[ClaimResult]:
     witness = PositionWitness(
         position, (context.names[owners[0]], context.names[owners[1]]), (prefixes[0], prefixes[1])
     )
-    why = f"there are no disjoint masks: {listed(witness.experts)} both deviate{context.beyond} at position {position}"
-    deviators = [name for name, first in zip(context.names, firsts, strict=True) if any(first)]
+    return clash(context, witness, [name for name, first in zip(context.names, firsts, strict=True) if any(first)])
+
+
+def clash(context: Context, witness: PositionWitness, deviators: Sequence[str]) -> list[ClaimResult]:
+    """The claims about masks, refuted by a position at which two experts deviate; `deviators`: all who ever do."""
+    who, where = listed(witness.experts), witness.position
+    why = f"there are no disjoint masks: {who} both deviate{context.beyond} at position {where}"
     claims = [
         ("mask_agreement", None),
         ("factorized_conditionals", None),
@@ -38,10 +43,10 @@ def no_masks(context: Context) -> list[ClaimResult]:
     return [context.result(claim, Verdict.REFUTED, why, witness=witness, mask=mask) for claim, mask in claims]
 
 
-def mask_agreement(context: Context, masks: Mapping[int, tuple[int, ...]]) -> ClaimResult:
+def mask_agreement(context: Context[Survey], masks: Mapping[int, tuple[int, ...]]) -> ClaimResult:
     """MA, Definition 2.6a: off its mask no expert deviates from the background."""
     first, largest = None, 0.0
-    for position in range(context.question.length):
+    for position in range(context.question.horizon):
         for i, expert in enumerate(context.survey.experts):
             if position in masks.get(i, ()):
                 continue
@@ -49,6 +54,11 @@ def mask_agreement(context: Context, masks: Mapping[int, tuple[int, ...]]) -> Cl
             seen = expert.first_deviation[position]
             earlier = seen is not None and (first is None or (seen.length, seen.index) < (first.length, first.index))
             first = seen if earlier else first
+    return agreement(context, first, largest)
+
+
+def agreement(context: Context, first: Sighting | None, largest: float) -> ClaimResult:
+    """MA, from the first prefix at which an expert deviates off its mask, and the largest TV off a mask."""
     if first is None:
         why = f"off its mask no expert deviates{context.beyond}"
         return context.result("mask_agreement", Verdict.HOLDS, why, residual=largest)
@@ -85,11 +95,9 @@ def projective(context: Context, marginal: Marginal, conditionals: Conditionals)
     """The composition's marginal on a mask is that expert's; with factorized conditionals by Theorem 2.2."""
     name = context.names[marginal.expert]
     if marginal.expert in conditionals.lawless:
-        why = f"weighted, {name} reaches a prefix where it shares no token with the background, and has no law"
-        return context.result("projective", Verdict.UNDECIDED, why, mask=name)
+        return lawless(context, name)
     if conditionals.hold or not marginal.positions:
-        why = f"on its mask the composition has the law of {name}"
-        return context.result("projective", Verdict.HOLDS, why, residual=0.0, mask=name)
+        return has_law_of(context, name)
     if not marginal.differ:
         return context.result("projective", Verdict.UNDECIDED, UNSETTLED, residual=marginal.tv, mask=name)
     tokens = tuple(context.vocabulary[y] for y in marginal.cell)
@@ -99,3 +107,15 @@ def projective(context: Context, marginal: Marginal, conditionals: Conditionals)
         f"{marginal.own:.4g} under {name}"
     )
     return context.result("projective", Verdict.REFUTED, why, residual=marginal.tv, witness=witness, mask=name)
+
+
+def has_law_of(context: Context, name: str) -> ClaimResult:
+    """Projective on the mask of an expert."""
+    why = f"on its mask the composition has the law of {name}"
+    return context.result("projective", Verdict.HOLDS, why, residual=0.0, mask=name)
+
+
+def lawless(context: Context, name: str) -> ClaimResult:
+    """Nothing to compare with: the weighted expert has no law."""
+    why = f"weighted, {name} reaches a prefix where it shares no token with the background, and has no law"
+    return context.result("projective", Verdict.UNDECIDED, why, mask=name)

@@ -52,6 +52,10 @@ class AbstractRows(abc.ABC):
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         """The normalised log-probabilities of rows `start` to `stop`; -inf exactly where the probability is 0."""
 
+    def support(self) -> Bool[np.ndarray, "prefixes vocab"]:
+        """The tokens of positive probability."""
+        return np.greater(self.log_probs(0, self.shape[0]), -np.inf)
+
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
         """A bound on the rounding error of each of the rows `log_probs(start, stop)`: `2 eps (V + 8 + 4 max|l|)`.
 
@@ -74,6 +78,10 @@ class AbstractRows(abc.ABC):
     @abc.abstractmethod
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "AbstractRows":
         """The rows `prefixes`, with the columns `tokens`, in these orders."""
+
+    @abc.abstractmethod
+    def with_certain(self, token: int) -> "AbstractRows":
+        """These rows and one more, in which `token` is certain."""
 
 
 EPS = float(np.finfo(np.float64).eps)
@@ -141,6 +149,12 @@ class RationalRows(AbstractRows):
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "RationalRows":
         return RationalRows(self.numerators[prefixes][:, tokens], self.denominators[prefixes][:, tokens])
 
+    def with_certain(self, token: int) -> "RationalRows":
+        row = [[int(y == token) for y in range(self.shape[1])]]
+        numerators = np.concatenate([self.numerators, np.array(row, dtype=self.numerators.dtype)])
+        denominators = np.concatenate([self.denominators, np.ones_like(row, dtype=self.denominators.dtype)])
+        return RationalRows(numerators, denominators)
+
 
 def _log(numerator: int, denominator: int) -> float:
     """The log of a rational of any size, -inf for 0."""
@@ -190,6 +204,11 @@ class FloatRows(AbstractRows):
 
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "FloatRows":
         return FloatRows(self.values[prefixes][:, tokens], self.scale)
+
+    def with_certain(self, token: int) -> "FloatRows":
+        possible, not_ = (1.0, 0.0) if self.scale == "probs" else (0.0, -np.inf)
+        row = np.where(np.arange(self.shape[1]) == token, possible, not_).astype(self.values.dtype)
+        return FloatRows(np.concatenate([self.values, row[None]]), self.scale)
 
 
 class TiltedRows(AbstractRows):
@@ -247,3 +266,6 @@ class TiltedRows(AbstractRows):
 
     def take(self, prefixes: Indices, tokens: Sequence[int]) -> "TiltedRows":
         return TiltedRows(self.background.take(prefixes, tokens), self.expert.take(prefixes, tokens), self.weight)
+
+    def with_certain(self, token: int) -> "TiltedRows":
+        return TiltedRows(self.background.with_certain(token), self.expert.with_certain(token), self.weight)

@@ -79,6 +79,10 @@ class TabularModel:
         """The number of steps."""
         return len(self.steps)
 
+    def says_nothing(self, length: int, index: int) -> bool:
+        """Whether the prefix of `length` tokens with this index is a gap."""
+        return self.gaps is not None and bool(self.gaps[length][index])
+
     def truncated(self, length: int) -> "TabularModel":
         """The same model up to `length` tokens."""
         return replace(self, steps=self.steps[:length], gaps=self.gaps and self.gaps[:length])

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from factorcomp.enumeration import backends
 from factorcomp.composition.block import compose_block
+from factorcomp.enumeration import backends
 from factorcomp.enumeration.size import count_prefixes, require_room
 from factorcomp.enumeration.tree import ahead, digits, first_met, most_runs, seen, spans, tokens_of
 from factorcomp.models.errors import InputError

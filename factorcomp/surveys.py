@@ -1,4 +1,4 @@
-"""What an enumeration sees, before anything is claimed: the one interface of the engines that visit every prefix.
+"""What an engine sees, before anything is claimed: the one interface of those that enumerate prefixes or states.
 
 A survey speaks of prefixes by length and index, of experts by their place in the order given (0-based), and holds
 floats together with bounds on their errors. `factorcomp.factorization` turns it into claims. Source: theory.md,
@@ -8,7 +8,7 @@ sections 1-4, 10.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from factorcomp.certificates.claims import Spans
+from factorcomp.certificates.claims import Number, Spans
 
 Progress = Callable[[int, int], None]
 """Called with the number of prefixes done and their total."""
@@ -26,10 +26,13 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Meeting:
-    """A set of prefixes that a path may meet: the first one, if there is one, and the probability of meeting any."""
+    """A set of prefixes that a path may meet: the first one, if there is one, and the probability of meeting any.
+
+    The probability is `None` where no method converges.
+    """
 
     first: Sighting | None
-    probability: float
+    probability: Number | None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,15 @@ class Vanishing:
         if self.first is None or self.unsettled is None:
             return self.unsettled is not None
         return (self.unsettled.length, self.unsettled.index) < (self.first.length, self.first.index)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two prefixes of one length, by their indices."""
+
+    length: int
+    first: int
+    second: int
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+"""From length to length: which states prefixes of exactly so many tokens lead to."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from factorcomp.models.finite_state import NOWHERE
+
+MOST_LENGTHS = 10_000
+"""How many lengths are looked at until the sets of states repeat."""
+
+States = Int[np.ndarray, " _"]
+Following = Int[np.ndarray, "states vocab"]
+
+
+class Level(NamedTuple):
+    """The states after the prefixes of one length, in the order of the first such prefix, and its index.
+
+    `origin`, `token`, `after`: the edges that lead on: the place of the state in `states`, the token, the state after.
+    """
+
+    states: States
+    index: list[int]
+    origin: States
+    token: States
+    after: States
+
+
+def walk(following: Following) -> Iterator[Level]:
+    """Length after length, from state 0 on, without an end."""
+    states, index = np.zeros(1, dtype=np.int64), [0]
+    vocab = following.shape[1]
+    while True:
+        origin, token = np.nonzero(following[states] != NOWHERE)
+        after = following[states[origin], token]
+        yield Level(states, index, origin, token, after)
+        distinct, first = np.unique(after, return_index=True)
+        order = np.argsort(first)
+        index = [index[origin[n]] * vocab + int(token[n]) for n in first[order].tolist()]
+        states = distinct[order]
+
+
+def repeating(following: Following) -> tuple[list[States], int] | None:
+    """The sets of states at lengths 0, 1, … up to the first that has come before, and the length at which it did.
+
+    After the last one those from there on come again and again. `None` where none comes again within `MOST_LENGTHS`.
+    """
+    level, levels, seen = np.zeros(1, dtype=np.int64), [], {}
+    while len(levels) < MOST_LENGTHS:
+        key = level.tobytes()
+        if key in seen:
+            return levels, seen[key]
+        seen[key] = len(levels)
+        levels.append(level)
+        after = following[level]
+        level = np.unique(after[after != NOWHERE])
+    return None
