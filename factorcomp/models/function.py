@@ -102,23 +102,36 @@ class FunctionModel:
         for start in range(0, len(prefixes), BATCH):
             batch = prefixes[start : start + BATCH]
             tokens = batch[:, None] // vocab ** np.arange(length - 1, -1, -1) % vocab
-            rows = self._evaluate(tokens)
-
-            def report(row: int, token: int | None, message: str, tokens=tokens) -> None:
-                place = "" if token is None else f", token {shown(self.vocabulary[token])}"
-                problems.add(self._after(tokens[row]) + place, message)
-
-            found, off = check_rows(rows, "log_probs", None, np.zeros(len(rows), dtype=bool), report)
+            values[batch], found, off = self.rows_after(tokens, problems)
             count, largest = count + found, max(largest, off)
-            values[batch] = rows
             advance(len(batch))
         problems.raise_any()
         return values, renormalised(self.source.name, length, count, largest)
 
+    def rows_after(
+        self, tokens: Int[np.ndarray, "batch length"], problems: Problems
+    ) -> tuple[Float[np.ndarray, "batch vocab"], int, float]:
+        """The log-probabilities after some prefixes of one length, which have not ended, in float64.
+
+        **Arguments:** `problems`: collects what is wrong with the rows.
+
+        **Returns:** also how many rows sum to 1 only within 1e-6, and how far from 1 (`float_tables.check_rows`).
+
+        **Raises:** `InputError` if the function raises, or returns another shape.
+        """
+        rows = self._evaluate(tokens)
+
+        def report(row: int, token: int | None, message: str) -> None:
+            place = "" if token is None else f", token {shown(self.vocabulary[token])}"
+            problems.add(self.after(tokens[row]) + place, message)
+
+        found, off = check_rows(rows, "log_probs", None, np.zeros(len(rows), dtype=bool), report)
+        return rows.astype(np.float64), found, off
+
     def _evaluate(self, tokens: Int[np.ndarray, "batch length"]) -> Float[np.ndarray, "batch vocab"]:
         import jax.numpy as jnp  # loaded where a function is asked: tables are verified without it
 
-        place = f"{self.source.name}: {self._after(tokens[0])}"
+        place = f"{self.source.name}: {self.after(tokens[0])}"
         try:
             rows = np.asarray(self.log_probs(jnp.asarray(tokens, dtype=jnp.int32)))
             rows = rows if rows.dtype in (np.float16, np.float32) else rows.astype(np.float64, casting="same_kind")
@@ -129,7 +142,8 @@ class FunctionModel:
             raise InputError(f"{place}: the function returned the shape {rows.shape}; needed {needed}")
         return rows
 
-    def _after(self, tokens: Int[np.ndarray, " length"]) -> str:
+    def after(self, tokens: Int[np.ndarray, " length"]) -> str:
+        """A place in messages: after which prefix."""
         return "after " + (" ".join(shown(self.vocabulary[token]) for token in tokens) or "the empty prefix")
 
 
