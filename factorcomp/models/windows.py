@@ -39,8 +39,8 @@ def as_finite_state(
     ('', 'a', 'b')
 
     That it looks no further is checked: on every prefix of a table, exactly; on about 400 longer prefixes of a
-    function, of lengths `window + 1` to `3 window + 8`, half of them uniform, half as the model goes on. A note says how
-    much the rows differ at most.
+    function, of lengths `window + 1` to `3 window + 8`, half of them uniform, half as the model goes on. A note says
+    how much the rows differ at most.
 
     **Arguments:** `progress`: told how many prefixes of a function are done, and of how many.
 
