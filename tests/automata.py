@@ -180,8 +180,9 @@ class Recipe:
 
     def hard(self, row: Row) -> Row:
         """`row` given one or more of its tokens."""
-        kept = [cell if self.one_in(2) else Fraction(0) for cell in row]
-        return tuple(cell / sum(kept) for cell in kept) if any(kept) else row
+        sole = self.integer(0, self.size - 1) if self.one_in(2) else None
+        kept = [cell if token == sole or (sole is None and self.one_in(2)) else 0 for token, cell in enumerate(row)]
+        return tuple(Fraction(cell) / sum(kept) for cell in kept) if any(kept) else row
 
     def opened(self, row: Row) -> Row:
         """A row that has one token more at times."""
@@ -325,17 +326,21 @@ class Recipe:
             victim.rows[state] = self.other(victim.rows[state])
 
     def ending(self) -> Drafts:
-        """With EOS, which some states exclude: the composition may or may not end."""
+        """With EOS, which some states exclude: the composition may or may not end; a trap at times."""
         self.eos, self.size = True, max(self.size, 2)
         self.positive = self.one_in(3)
         self.palette = [self.fresh_row() for _ in range(2)]
-        background, experts = self.shared()
+        background, experts = self.shared(loose=2)
         for draft in (*experts.values(), background):
             if self.one_in(2):
                 state = self.integer(0, len(draft.rows) - 1)
                 kept = [*draft.rows[state][:-1], Fraction(0)]
                 if any(kept):
                     draft.rows[state] = tuple(cell / sum(kept) for cell in kept)
+        if self.one_in(3):
+            for draft in (*experts.values(), background):
+                draft.rows[-1] = normalised([1] * (self.size - 1) + [0])
+                draft.next[-1] = [len(draft.rows) - 1] * self.size
         return background, experts
 
     def alternating(self) -> Drafts:
