@@ -5,13 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, Question
+from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, Length, Mask, Positions, Question
 from factorcomp.models.alignment import Model
 from factorcomp.models.errors import InputError
+from factorcomp.models.function import FunctionModel
 from factorcomp.models.rows import LARGEST_POWER
 from factorcomp.models.tabular import TabularModel
 
-Masks = Mapping[str, Iterable[int] | slice] | Literal["auto"] | None
+Masks = Mapping[str, Iterable[int] | slice | Positions] | Literal["auto"] | None
+LONGEST_CLOCK = 100_000
+"""Masks for every length must repeat within so many positions."""
 Numeric = Fraction | int | float | str
 
 
@@ -64,14 +67,22 @@ def _name_problems(experts: Mapping[str, Model]) -> list[str]:
     return problems
 
 
-def _length(background: Model, experts: Mapping[str, Model], length: Any, problems: list[str]) -> int:
-    """The horizon: given, or that of the tables."""
+def _length(background: Model, experts: Mapping[str, Model], length: Any, problems: list[str]) -> Length:
+    """The horizon: given, or that of the tables; or `"every"`, of finite-state models."""
     models = {"background": background, **experts}
     horizons = {name: model.horizon for name, model in models.items() if isinstance(model, TabularModel)}
+    if length == "every":
+        for model in models.values():
+            if isinstance(model, TabularModel):
+                problems.append(f"{model.source.name}: a table ends at its horizon; every length needs {_ENDLESS}")
+            elif isinstance(model, FunctionModel):
+                problems.append(f"{model.source.name}: a function may look far back; every length needs {_ENDLESS}")
+        return "every"
     if length is None:
         if len(horizons) < len(models):
             named = _list([name for name in models if name not in horizons])
-            problems.append(f"{named}: a function has no horizon of its own; give the length (--length N)")
+            every = ", or ask about every length (--every-length)" if not horizons else ""
+            problems.append(f"{named}: no table, and so no horizon of its own; give the length (--length N){every}")
         elif len(set(horizons.values())) > 1:
             listed = ", ".join(f"{name} {horizon}" for name, horizon in horizons.items())
             least = min(horizons.values())
@@ -87,9 +98,12 @@ def _length(background: Model, experts: Mapping[str, Model], length: Any, proble
     return length
 
 
+_ENDLESS = "finite-state models (--window W makes one of a function that looks at the last W tokens)"
+
+
 def _masks(
-    experts: Mapping[str, Model], masks: Any, length: int, problems: list[str]
-) -> dict[str, tuple[int, ...]] | Literal["auto"] | None:
+    experts: Mapping[str, Model], masks: Any, length: Length, problems: list[str]
+) -> dict[str, Mask] | Literal["auto"] | None:
     """The masks as sorted positions: of known experts, within the length, disjoint."""
     if masks is None or masks == "auto":
         return masks
@@ -97,17 +111,22 @@ def _masks(
         problems.append(f"the masks are {masks!r}; they must map experts to positions, or be 'auto'")
         return None
     owners: dict[int, str] = {}
-    found = {}
+    found: dict[str, Mask] = {}
     for name, given in masks.items():
         if name not in experts:
             problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
-        if isinstance(given, str) or not isinstance(given, slice | Iterable):
+        if isinstance(given, str) or not isinstance(given, slice | Iterable | Positions):
             problems.append(f"the mask of {name} is {given!r}; it must be a list of positions, such as [0, 2]")
             continue
+        if length == "every":
+            found[name] = _without_end(name, given, problems)
+            continue
+        if isinstance(given, Positions):
+            given = given.below(length)
         positions = range(length)[given] if isinstance(given, slice) else list(given)
         wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int) or not 0 <= p < length]
-        found[name] = tuple(sorted(set(positions) - set(wrong)))
-        for position in (*wrong, *found[name]):
+        found[name] = right = tuple(sorted(set(positions) - set(wrong)))
+        for position in (*wrong, *right):
             if position in wrong:
                 last = f"positions are 0 to {length - 1}" if length else "there is no position in length 0"
                 problems.append(f"the mask of {name} has position {position}; {last}")
@@ -115,7 +134,45 @@ def _masks(
                 problems.append(
                     f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"
                 )
+    if length == "every":
+        problems += _shared({name: mask for name, mask in found.items() if isinstance(mask, Positions)})
     return found
+
+
+def _without_end(name: str, given: slice | Iterable[int] | Positions, problems: list[str]) -> Positions:
+    """The mask for every length: positions, or a slice that may have no stop."""
+    if isinstance(given, Positions):
+        mask = given
+    elif not isinstance(given, slice):
+        positions = list(given)
+        wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int)]
+        problems += [f"the mask of {name} has position {p!r}; positions are whole numbers from 0" for p in wrong]
+        mask = Positions(tuple(sorted(set(positions) - set(wrong))))
+    else:
+        start, stop, step = given.start or 0, given.stop, 1 if given.step is None else given.step
+        if min(start, step - 1, start if stop is None else stop) < 0:
+            problems.append(f"the mask of {name} is {given}; for every length a slice counts from 0, forward")
+            return Positions()
+        mask = Positions((), ((start, step),)) if stop is None else Positions(tuple(range(start, stop, step)))
+    places = [*mask.finite, *(start for start, _ in mask.progressions)]
+    if min(places, default=0) < 0 or min((step for _, step in mask.progressions), default=1) < 1:
+        problems.append(f"the mask of {name} is {mask}; positions are 0 or more, and steps 1 or more")
+        return Positions()
+    return mask
+
+
+def _shared(masks: Mapping[str, Positions]) -> list[str]:
+    """The first position that two masks without an end share; or that they repeat only after too many positions."""
+    ends = [p + 1 for mask in masks.values() for p in (*mask.finite, *(start for start, _ in mask.progressions))]
+    length = max(ends, default=0) + math.lcm(*(step for mask in masks.values() for _, step in mask.progressions))
+    if length > LONGEST_CLOCK:
+        return [f"the masks repeat only after {length} positions; at most {LONGEST_CLOCK} can be followed"]
+    owners: dict[int, str] = {}
+    for name, mask in masks.items():
+        for position in mask.below(length):
+            if owners.setdefault(position, name) != name:
+                return [f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"]
+    return []
 
 
 def _number(what: str, value: Any, problems: list[str]) -> Fraction:
@@ -142,7 +199,7 @@ def _bounded(value: Any) -> Fraction:
 
 
 def _requirement_problems(
-    background: Model, require: Sequence[str], masks: Mapping[str, tuple[int, ...]] | Literal["auto"] | None
+    background: Model, require: Sequence[str], masks: Mapping[str, Mask] | Literal["auto"] | None
 ) -> list[str]:
     """Claims that are required and do not exist, or cannot apply."""
     problems = [] if require else ["no claim is required; require at least one"]

@@ -93,7 +93,7 @@ class ExpertSurvey:
 
     deviating: tuple[Spans, ...]
     active: tuple[Spans, ...]
-    activity_probability: float
+    activity_probability: Number | None
     expected_active_steps: float
     max_oscillation: float
     runs: int

@@ -21,9 +21,11 @@ from factorcomp.certificates.claims import (
     ExpertMeasures,
     Findings,
     MarginalWitness,
+    Mask,
     Measures,
     Number,
     PairWitness,
+    Positions,
     PositionWitness,
     PrefixWitness,
     Question,
@@ -63,6 +65,14 @@ class Step:
     composition: tuple[Number, ...] | None
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The experts that deviate at a prefix, and those of which it is known that they are active there."""
+
+    deviating: tuple[str, ...]
+    active: tuple[str, ...]
+
+
 def prefixes_of(witness: Witness | None) -> tuple[Tokens, ...]:
     """The prefixes at which a reader wants to see the models' rows, in the order in which they are shown.
 
@@ -86,7 +96,9 @@ class Report:
     **Fields:** `background`, `experts`: names and digests. `vocabulary`, `eos`: the background's. `question`: what was
     asked. `required`: the claims that decide the verdict. `findings`: what was found. `notes`: what a reader must know
     about the input (rows renormalised, vocabularies aligned). `steps`: claim name -> the models' rows at the prefixes
-    of its witness (`prefixes_of`), for those claims that a reader is shown. `prefixes`: how many are in scope.
+    of its witness (`prefixes_of`), for those claims that a reader is shown. `prefixes`: how many are in scope. `marks`:
+    on the paths to witnesses who deviates and who is active, for questions about every length, whose findings list no
+    prefixes.
     """
 
     background: ModelName
@@ -99,6 +111,7 @@ class Report:
     notes: tuple[str, ...] = ()
     steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     prefixes: int | None = None
+    marks: Mapping[Tokens, "Marks"] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
@@ -127,10 +140,14 @@ class Report:
 
     def deviating(self, prefix: Iterable[str]) -> tuple[str, ...]:
         """The experts that deviate at `prefix`, in the order given; none at a prefix out of scope."""
+        if (marks := self.marks.get(tuple(prefix))) is not None:
+            return marks.deviating
         return self._at(self.findings.deviating, tuple(prefix))
 
     def active(self, prefix: Iterable[str]) -> tuple[str, ...]:
         """The experts that are active at `prefix` (theory.md 3.3), in the order given; none out of scope."""
+        if (marks := self.marks.get(tuple(prefix))) is not None:
+            return marks.active
         return self._at(self.findings.active, tuple(prefix))
 
     def _at(self, spans: Mapping[str, tuple[Spans, ...]], prefix: Tokens) -> tuple[str, ...]:
@@ -168,7 +185,7 @@ class Report:
             "null_tokens": question.null_tokens,
             "threshold": _number(question.threshold),
             "weights": {name: _number(weight) for name, weight in question.weights.items()},
-            "masks": None if masks is None else {name: list(positions) for name, positions in masks.items()},
+            "masks": None if masks is None else {name: _mask_json(mask) for name, mask in masks.items()},
             "claims": [_claim_json(result) for result in self.claims],
             "measures": {} if self.measures is None else _measures_json(self.measures),
             "exact": _exact_json(self.findings),
@@ -268,8 +285,13 @@ def _number(value: Number | None) -> float | str | None:
     return value if math.isfinite(value) else str(value)
 
 
-def _count(value: int) -> int | str:
-    return int(value) if value <= _LARGEST_COUNT else str(value)
+def _count(value: int | None) -> int | str | None:
+    return value if value is None or value <= _LARGEST_COUNT else str(value)
+
+
+def _mask_json(mask: Mask) -> list[int] | str:
+    """The positions; for every length as they are written, `"0,5,7::3"`."""
+    return str(mask) if isinstance(mask, Positions) else list(mask)
 
 
 def _model_json(model: ModelName) -> dict[str, Any]:
@@ -348,7 +370,7 @@ def _expert_json(expert: ExpertMeasures) -> dict[str, Any]:
         "activity_probability": _number(expert.activity_probability),
         "expected_active_steps": _number(expert.expected_active_steps),
         "max_oscillation": _number(expert.max_oscillation),
-        "runs": int(expert.runs),
+        "runs": "inf" if expert.runs == math.inf else int(expert.runs),
     }
 
 

@@ -84,6 +84,20 @@ class Question:
     null_tokens: NullTokens = "cancel"
     weights: Mapping[str, Fraction] = field(default_factory=dict)
 
+    @property
+    def horizon(self) -> int:
+        """The length, where one is asked about; raises `ValueError` for every length."""
+        if self.length == "every":
+            raise ValueError("a question about every length has no horizon")
+        return self.length
+
+    @property
+    def given_masks(self) -> Mapping[str, tuple[int, ...]] | None:
+        """The masks within the horizon; `None` where there are none, or they are to be found."""
+        if self.masks is None or self.masks == "auto":
+            return None
+        return {n: m.below(self.horizon) if isinstance(m, Positions) else m for n, m in self.masks.items()}
+
     def weight(self, name: str) -> Fraction:
         """The weight of the expert `name`."""
         return self.weights.get(name, Fraction(1))
@@ -166,8 +180,8 @@ class ExpertMeasures:
 
     deviating_prefixes: int | None
     active_prefixes: int | None
-    activity_probability: Number
-    expected_active_steps: Number
+    activity_probability: Number | None
+    expected_active_steps: Number | None
     max_oscillation: float
     runs: int | float
 
@@ -179,22 +193,23 @@ class Termination:
     For every length: the mass that never ends, and expected lengths without a cut, `math.inf` where they diverge.
     """
 
-    unended: Number
-    background: Number
-    composition: Number
-    experts: Mapping[str, Number]
+    unended: Number | None
+    background: Number | None
+    composition: Number | None
+    experts: Mapping[str, Number | None]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS, every length)."""
+    """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS, every length), or
+    where no method found it."""
 
     tv_to_switching: Number | None
     tv_local_global: Number | None
     log_normalizer_min: float | None
     log_normalizer_max: float | None
     experts: Mapping[str, ExpertMeasures]
-    overlap_probability: Number
+    overlap_probability: Number | None
     termination: Termination | None
 
 

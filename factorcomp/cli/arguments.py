@@ -188,6 +188,14 @@ class Arguments:
         self.problem(f"{option}: got {given}, needed a number within the range of a float, 2.3e-308 to 1.7e308")
         return None
 
+    def horizon(self, given: str | None, every_length: bool) -> int | Literal["every"] | None:
+        """The length, or every length."""
+        if not every_length:
+            return self.length(given)
+        if given is not None:
+            self.problem(f"--length {given}: got --every-length too; give one or the other")
+        return "every"
+
     def length(self, given: str | None) -> int | None:
         """The horizon."""
         if given is None:
@@ -195,6 +203,15 @@ class Arguments:
         if re.fullmatch(r"\d{1,9}", given.strip()):
             return int(given)
         self.problem(f"--length: got {given[:60]!r}, needed a whole number of tokens, 0 or more (and below 1e9)")
+        return None
+
+    def window(self, given: str | None) -> int | None:
+        """How many tokens a function looks back."""
+        if given is None:
+            return None
+        if re.fullmatch(r"\d{1,4}", given.strip()):
+            return int(given)
+        self.problem(f"--window: got {given[:60]!r}, needed a whole number of tokens, 0 or more (and below 10000)")
         return None
 
     def choice(self, option: str, given: str | None, choices: Sequence[Choice]) -> Choice | None:

@@ -38,7 +38,7 @@ def _version() -> str:
 app = App(
     name="factorcomp",
     help="Are language models composed by logits jointly factorizable? Proved, refuted with a witness, or bounded.",
-    help_epilogue="A model is FILE.json, FILE.safetensors or python:module:attribute.",
+    help_epilogue="A model is FILE.json, FILE.safetensors, FILE.arpa or python:module:attribute.",
     help_format="plaintext",
     version=_version,
     default_parameter=Parameter(negative=(), show_default=False),
@@ -83,6 +83,17 @@ def verify(
         str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
     ] = None,
     length: Length = None,
+    every_length: Annotated[
+        bool, Parameter(help="prove it for every length, of finite-state models; excludes --length [off]")
+    ] = False,
+    window: Annotated[
+        str | None,
+        Parameter(
+            metavar="W",
+            help="take a python: function, which looks at the last W tokens alone, as finite-state [off]",
+            allow_leading_hyphen=True,
+        ),
+    ] = None,
     masks: Annotated[
         list[str] | None,
         Parameter(
@@ -129,7 +140,8 @@ def verify(
         named, place = {name: shipped.expert(name) for name in shipped.experts}, shipped.background
         arguments.names, options = shipped.experts, shipped.options
     given: dict[str, Any] = {
-        "length": arguments.length(length),
+        "length": arguments.horizon(length, every_length),
+        "window": arguments.window(window),
         "masks": arguments.masks(masks),
         "threshold": arguments.threshold(threshold),
         "scope": arguments.choice("--scope", scope, SCOPES),

@@ -42,12 +42,12 @@ class Product:
     @property
     def gaps(self) -> Bool[np.ndarray, "models states"]:
         """Where a model says nothing."""
-        return np.equal(self.members, NOWHERE)
+        return np.asarray(self.members == NOWHERE)
 
     @property
     def broken(self) -> Bool[np.ndarray, " states"]:
         """Where the composition has no next token."""
-        return ~self.support.any(axis=1)
+        return np.asarray(~self.support.any(axis=1))
 
     @cached_property
     def followed(self) -> Int[np.ndarray, "states vocab"]:
@@ -100,10 +100,10 @@ def explore(
     supports = [model.rows.support() for model in models]
 
     def follow(members: Members) -> tuple[Bool[np.ndarray, "_ vocab"], Bool[np.ndarray, " _"]]:
-        said = np.not_equal(members, NOWHERE)
+        said = np.asarray(members != NOWHERE)
         possible = np.stack([s[q] & here[:, None] for s, q, here in zip(supports, members, said, strict=True)])
         support, undefined = following(possible[0], possible[1:])
-        everyone = said.all(axis=0)
+        everyone = np.asarray(said.all(axis=0))
         return support & everyone[:, None], undefined & everyone
 
     def expand(members: Members) -> tuple[Bool[np.ndarray, "_ vocab"], Int[np.ndarray, "models _ vocab"]]:
@@ -111,10 +111,10 @@ def explore(
         after = [
             np.where((q != NOWHERE)[:, None], model.next[q], NOWHERE) for model, q in zip(models, members, strict=True)
         ]
-        return support | (everything & support.any(axis=1))[:, None], np.stack(after)
+        return support | everything & support.any(axis=1, keepdims=True), np.stack(after)
 
     sizes = [len(support) for support in supports]
     search = breadth_first([model.initial for model in models], sizes, expand, depth=depth, progress=progress)
     support, undefined = follow(search.members)
-    leads = support | (everything & support.any(axis=1))[:, None]
+    leads = support | everything & support.any(axis=1, keepdims=True)
     return Product(search, support, undefined, complete=not (leads & (search.next == NOWHERE)).any())

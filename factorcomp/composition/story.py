@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from factorcomp.certificates.claims import NullTokens
 from factorcomp.composition.tables import compose_tables
-from factorcomp.models.alignment import Model, aligned
-from factorcomp.models.function import as_table
+from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.tabular import TabularModel
 from factorcomp.questions import Numeric, ask
 

@@ -145,9 +145,8 @@ def _masks(
     """The masks given, by expert; or each expert's deviating positions, unless two experts share one."""
     if question.masks is None:
         return None
-    if question.masks != "auto":
-        given = question.masks
-        return {i: tuple(given[name]) for i, name in enumerate(names) if name in given}
+    if (given := question.given_masks) is not None:
+        return {i: given[name] for i, name in enumerate(names) if name in given}
     found = {i: tuple(t for t, first in enumerate(e.first_deviation) if first) for i, e in enumerate(experts)}
     owned = [position for positions in found.values() for position in positions]
     return {i: positions for i, positions in found.items() if positions} if len(owned) == len(set(owned)) else None

@@ -40,7 +40,7 @@ def decide(
     defined = _well_defined(context, background, experts, survey.undefined.first)
     if defined.verdict is Verdict.REFUTED:
         others = undecided(context, has_eos=background.eos is not None)
-        return Findings((defined, *others), None, {}, {}, _given(question), survey.prefixes)
+        return Findings((defined, *others), None, {}, {}, question.given_masks, survey.prefixes)
     claims = [
         defined,
         joint.pointwise_joint(context),
@@ -153,7 +153,3 @@ def _measures(context: Context[Survey]) -> Measures:
             experts=dict(zip(context.names, termination.experts, strict=True)),
         ),
     )
-
-
-def _given(question: Question) -> Mapping[str, tuple[int, ...]] | None:
-    return None if question.masks is None or question.masks == "auto" else question.masks

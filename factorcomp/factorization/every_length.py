@@ -24,7 +24,7 @@ from factorcomp.factorization import exactness, joint, masks
 from factorcomp.factorization.conditionals import Conditionals, Failure, decide_conditionals
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.undecided import undecided
-from factorcomp.factorization.wording import listed
+from factorcomp.factorization.wording import quoted
 from factorcomp.finite_state.clocks import Clock, clock_of, with_clock
 from factorcomp.finite_state.clocks import repeating as repeating_positions
 from factorcomp.finite_state.every_length import EveryLength
@@ -120,10 +120,10 @@ def _local_equals_global(context: Context[EveryLength], found: EveryLength) -> t
     claim, seen = "local_equals_global", found.normalizers
     doubtful = [claim] if seen.unsettled else []
     if seen.differ is not None:
-        pair = tuple(context.tokens(seen.differ.length, index) for index in (seen.differ.first, seen.differ.second))
+        first, second = (context.tokens(seen.differ.length, index) for index in (seen.differ.first, seen.differ.second))
         length = seen.differ.length + 1
-        why = f"Z depends on more than the length: after {quoted_pair(*pair)} it differs, at length {length}"
-        witness = PairWitness((pair[0], pair[1]), ("composition", "composition"), "Z")
+        why = f"Z depends on more than the length: it differs after {quoted(first)} and {quoted(second)}"
+        witness = PairWitness((first, second), ("composition", "composition"), "Z")
         result = context.result(claim, Verdict.REFUTED, why, residual=seen.tv, witness=witness)
         return replace(result, length=length), doubtful
     if seen.unsettled:
@@ -162,15 +162,17 @@ class Masks:
         owners = [name for name, flags in zip(context.names, deviates, strict=True) if flags.any()]
         named = [("mask_agreement", None), ("factorized_conditionals", None), *(("projective", n) for n in owners)]
         sets = repeating(search.next)
-        flags = [] if sets is None else [deviates[:, level].any(axis=1) for level in sets[0]]
+        flags = [[bool(mine[level].any()) for mine in deviates] for level in (sets[0] if sets else ())]
         if sets is None:
             why = "the positions at which experts deviate do not repeat within the lengths looked at"
             return [context.result(claim, Verdict.UNDECIDED, why, mask=mask) for claim, mask in named]
-        clash = next((t for t, level in enumerate(flags) if level.sum() > 1), None)
+        clash = next((t for t, level in enumerate(flags) if sum(level) > 1), None)
         if clash is not None:
-            return masks.clash(context, self._clash_at(clash, np.flatnonzero(flags[clash])[:2].tolist()), owners)
+            return masks.clash(
+                context, self._clash_at(clash, [i for i, flag in enumerate(flags[clash]) if flag][:2]), owners
+            )
         self.owned = {
-            name: repeating_positions([bool(level[i]) for level in flags], sets[1])
+            name: repeating_positions([level[i] for level in flags], sets[1])
             for i, name in enumerate(context.names)
             if name in owners
         }
@@ -180,7 +182,8 @@ class Masks:
         context, deviates = self._context, self._found.composed.deviates
         level = next(level for t, level in enumerate(walk(self._found.product.search.next)) if t == position)
         prefixes = [context.tokens(position, level.index[int(deviates[i, level.states].argmax())]) for i in experts]
-        return PositionWitness(position, context.who(experts), (prefixes[0], prefixes[1]))
+        one, other = context.who(experts)
+        return PositionWitness(position, (one, other), (prefixes[0], prefixes[1]))
 
     def _decide(self, owned: Mapping[str, Positions]) -> list[ClaimResult]:
         by_place = {i: owned[name] for i, name in enumerate(self._context.names) if name in owned}
@@ -328,8 +331,3 @@ def _measures(context: Context[EveryLength], found: EveryLength, equal: ClaimRes
         overlap_probability=found.overlap.probability,
         termination=termination,
     )
-
-
-def quoted_pair(first: tuple[str, ...], second: tuple[str, ...]) -> str:
-    """`'a b' and 'b a'`."""
-    return listed([repr(" ".join(first)), repr(" ".join(second))])

@@ -13,8 +13,6 @@ from factorcomp.models.finite_state import NOWHERE
 
 BACKGROUND = -1
 """The owner of a position that no mask owns."""
-MOST_TICKS = 100_000
-"""The longest clock."""
 
 
 @dataclass(frozen=True)

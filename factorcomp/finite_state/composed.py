@@ -47,10 +47,10 @@ class Composed:
         """`P[q, q']`: the probability that the composition goes on from state q to state q'."""
         return graph.matrix(self.product.followed, np.exp(self.log_probs))
 
-    def log_probability(self, path: Sequence[int]) -> float:
-        """The log-probability under the composition of the prefix that passes these states; `-inf` if it cannot."""
-        passed = np.array(path, dtype=np.int64)
-        return float(self.log_probs[passed[:-1], self.product.search.token[passed[1:]]].sum())
+    def log_probability(self, passed: Sequence[int], tokens: Sequence[int]) -> float:
+        """The log-probability under the composition of a prefix; it passes these states before each of its tokens."""
+        places = np.array(passed, dtype=np.int64), np.array(tokens, dtype=np.int64)
+        return float(self.log_probs[places].sum())
 
 
 def compose_states(

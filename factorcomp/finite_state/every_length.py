@@ -69,7 +69,7 @@ class EveryLength:
     def sighting_of(self, search: Search, place: int, path: list[int], experts: Flags | None) -> Sighting:
         """The first prefix of a place of a search; `path`: the states of the product that it passes."""
         who = () if experts is None else tuple(int(i) for i in np.flatnonzero(experts))
-        probability = math.exp(self.composed.log_probability(path))
+        probability = math.exp(self.composed.log_probability(path[:-1], search.tokens(place)))
         return Sighting(len(path) - 1, search.index(place), probability, who)
 
     def _first(self, flags: Flags, who: Bool[np.ndarray, "experts states"] | None = None) -> Sighting | None:

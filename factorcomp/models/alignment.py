@@ -1,13 +1,14 @@
 """Models that are composed speak of the same tokens, in the same order."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from factorcomp.models.errors import InputError, shown
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
 
-Model = TabularModel | FunctionModel
+Model = TabularModel | FunctionModel | FiniteStateModel
 
 
 def aligned(background: Model, experts: Mapping[str, Model]) -> tuple[Model, dict[str, Model]]:
@@ -48,3 +49,10 @@ def _reordered(expert: Model, background: Model) -> Model:
     note = f"{expert.source.name}: tokens put into the order of {background.source.name}"
     source = replace(expert.source, notes=(*expert.source.notes, note))
     return replace(expert.aligned(background.vocabulary), source=source)
+
+
+def as_table(model: Model, length: int, progress: Callable[[int, int], None] | None = None) -> TabularModel:
+    """The model as a table of `length` steps."""
+    if isinstance(model, TabularModel):
+        return model.truncated(length)
+    return model.tabulate(length, progress) if isinstance(model, FunctionModel) else model.tabulate(length)

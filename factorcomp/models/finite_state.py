@@ -73,6 +73,16 @@ class FiniteStateModel:
         """The place of EOS in the vocabulary."""
         return None if self.eos is None else self.vocabulary.index(self.eos)
 
+    def path(self, tokens: Sequence[int]) -> list[int]:
+        """The states after no, one, two, … of these tokens (by their places), up to where the model says nothing."""
+        passed = [self.initial]
+        for token in tokens:
+            following = int(self.next[passed[-1], token])
+            if following == NOWHERE:
+                break
+            passed.append(following)
+        return passed
+
     def aligned(self, vocabulary: Sequence[str]) -> "FiniteStateModel":
         """The same model with its tokens in the order of `vocabulary`, which must hold the same tokens."""
         if tuple(vocabulary) == self.vocabulary:

@@ -153,10 +153,3 @@ def table_size(vocab: int, length: int) -> int:
         return 10**300
     numbers = length if vocab == 1 else (vocab ** (length + 1) - vocab) // (vocab - 1)
     return 8 * numbers + 1000 * length
-
-
-def as_table(
-    model: TabularModel | FunctionModel, length: int, progress: Callable[[int, int], None] | None = None
-) -> TabularModel:
-    """The model as a table of `length` steps."""
-    return model.truncated(length) if isinstance(model, TabularModel) else model.tabulate(length, progress)

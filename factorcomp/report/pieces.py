@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from factorcomp.certificates.claims import Positions
 from factorcomp.report import words
 
 
@@ -38,9 +39,13 @@ def pairs(rows: Mapping[str, str]) -> Table:
     return grid
 
 
-def positions(positions: Sequence[int]) -> str:
-    """Positions with commas; of many the first and the last."""
-    shown = [str(p) for p in positions]
+def positions(positions: Sequence[int] | Positions) -> str:
+    """Positions with commas; of many the first and the last; `0::3` for those without an end."""
+    if isinstance(positions, Positions):
+        finite, endless = positions.finite, [f"{start}::{step}" for start, step in positions.progressions]
+    else:
+        finite, endless = positions, []
+    shown = [*map(str, finite), *endless]
     return ",".join([*shown[:8], "…", shown[-1]] if len(shown) > 12 else shown) or "none"
 
 

@@ -80,9 +80,6 @@ def _checked(report: Report) -> Table:
         experts = [*experts[:5], f"and {len(experts) - 5} more"]
     tokens = words.path(report.vocabulary, most=6)
     eos = "no EOS" if report.eos is None else f"EOS {words.token(report.eos)}"
-    size = report.prefixes
-    if size is None and question.scope == "all":
-        size = sum(len(report.vocabulary) ** length for length in range(question.length))
     scope = "every prefix" if question.scope == "all" else "every prefix that the composition can reach"
     methods = dict.fromkeys(result.method for result in report.claims)
     threshold = "any difference is a deviation"
@@ -92,7 +89,7 @@ def _checked(report: Report) -> Table:
         "background": words.printable(report.background.name, 60),
         "experts": "\n".join(experts),
         "vocabulary": f"{words.count('token', len(report.vocabulary))}: {tokens} · {eos}",
-        "checked": f"length {question.length} · {scope}" + ("" if size is None else f" ({pieces.count(size)})"),
+        "checked": f"{words.at_length(report, 'length')} · {scope}{_size(report)}",
         "method": f"{', '.join(methods)} · {threshold} · null tokens: {question.null_tokens}",
     }
     weights = [f"{words.names([name])} {words.number(weight)}" for name, weight in question.weights.items()]
@@ -104,6 +101,16 @@ def _checked(report: Report) -> Table:
         )
     rows["required"] = ", ".join(words.printable(name) for name in report.required)
     return pieces.pairs(rows)
+
+
+def _size(report: Report) -> str:
+    """How much that is: prefixes, or states of the models' product."""
+    question, size = report.question, report.prefixes
+    if report.findings.states is not None:
+        return f" ({words.count('product state', report.findings.states)})"
+    if size is None and question.scope == "all" and question.length != "every":
+        size = sum(len(report.vocabulary) ** length for length in range(question.length))
+    return "" if size is None else f" ({pieces.count(size)})"
 
 
 def _claims(report: Report, width: int) -> Iterator[RenderableType]:
@@ -148,16 +155,25 @@ def _experts(report: Report, width: int) -> Iterator[RenderableType]:
         for name in part:
             table.add_column(Text(heads[name], style="bold"), justify="right", no_wrap=True, min_width=7)
         rows = {
-            "deviating prefixes": [pieces.count(experts[name].deviating_prefixes) for name in part],
-            "active prefixes": [pieces.count(experts[name].active_prefixes) for name in part],
+            "deviating prefixes": [_counted(experts[name].deviating_prefixes) for name in part],
+            "active prefixes": [_counted(experts[name].active_prefixes) for name in part],
             "probability to be active": [words.number(experts[name].activity_probability) for name in part],
             "expected active steps": [words.number(experts[name].expected_active_steps) for name in part],
             "largest oscillation, nats": [words.number(experts[name].max_oscillation) for name in part],
-            "most separate runs": [str(experts[name].runs) for name in part],
+            "most separate runs": [words.number(experts[name].runs) for name in part],
         }
         for label, cells in rows.items():
+            if set(cells) == {_UNCOUNTED}:
+                continue
             table.add_row(Text(label), *(Text(cell) for cell in cells))
         yield table
+
+
+_UNCOUNTED = "–"
+
+
+def _counted(number: int | None) -> str:
+    return _UNCOUNTED if number is None else pieces.count(number)
 
 
 def _numbers(report: Report) -> Table:
@@ -176,7 +192,7 @@ def _numbers(report: Report) -> Table:
     if measures.termination is not None:
         ending = measures.termination
         lengths = {"composition": ending.composition, "background": ending.background, **ending.experts}
-        rows["not ended"] = words.number(ending.unended)
+        rows["never ends" if report.question.length == "every" else "not ended"] = words.number(ending.unended)
         rows["expected length, tokens"] = " · ".join(
             f"{words.names([name])} {words.number(length)}" for name, length in lengths.items()
         )

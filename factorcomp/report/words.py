@@ -197,13 +197,24 @@ def sentence(report: Report, result: ClaimResult) -> str:
         return f"it is not decided whether {_holds(report, result)}"
     if result.verdict is Verdict.BOUNDED:
         if result.claim == "terminates":
-            return f"with probability {number(result.residual)} the composition has not ended within {_tokens(report)}"
+            tokens = count("token", report.question.horizon)
+            return f"with probability {number(result.residual)} the composition has not ended within {tokens}"
         return f"{_holds(report, result)}, up to: {residual(report, result)}"
     return _fails(report, result) if result.verdict is Verdict.REFUTED else _holds(report, result)
 
 
-def _tokens(report: Report) -> str:
-    return count("token", report.question.length)
+def at_length(report: Report, word: str = "at length") -> str:
+    """`at length 3`, or `at every length`."""
+    if report.question.length == "every":
+        return word.replace("length", "every length")
+    return f"{word} {report.question.length}"
+
+
+def _ended(report: Report) -> str:
+    """That a sequence has ended by the horizon, or ends at all."""
+    if report.question.length == "every":
+        return "ends with probability 1"
+    return f"has ended within {count('token', report.question.length)}"
 
 
 def _beyond(report: Report) -> str:
@@ -227,13 +238,11 @@ def _holds(report: Report, result: ClaimResult) -> str:
     are = "is" if len(report.experts) == 1 else "are"
     match result.claim:
         case "well_defined":
-            return f"the composition of {experts} is well defined at length {report.question.length}"
+            return f"the composition of {experts} is well defined {at_length(report)}"
         case "pointwise_joint":
-            return (
-                f"at most one of {experts} deviates{_beyond(report)} {everywhere}, at length {report.question.length}"
-            )
+            return f"at most one of {experts} deviates{_beyond(report)} {everywhere}, {at_length(report)}"
         case "interval_joint":
-            return f"{experts} {are} jointly factorizable at length {report.question.length}{_counting(report)}"
+            return f"{experts} {are} jointly factorizable {at_length(report)}{_counting(report)}"
         case "exact_switching":
             return f"the composition of {experts} is one of its components {everywhere}"
         case "unit_normalizer":
@@ -252,7 +261,7 @@ def _holds(report: Report, result: ClaimResult) -> str:
             owner = names([result.mask or ""])
             return f"on the mask of {owner} the composition has {owner}'s marginal"
         case "terminates":
-            return f"the composition of {experts} has ended within {_tokens(report)}"
+            return f"the composition of {experts} {_ended(report)}"
     return f"{result.claim} holds"
 
 
@@ -279,13 +288,17 @@ def _fails(report: Report, result: ClaimResult) -> str:
             return f"{place} {names(guilty)} deviate{_beyond(report)} at once"
         case "interval_joint", PrefixWitness():
             return (
-                f"{experts} are not jointly factorizable at length {report.question.length}{_counting(report)}: "
+                f"{experts} are not jointly factorizable {at_length(report)}{_counting(report)}: "
                 f"{place} {both} are active"
             )
         case "exact_switching", PrefixWitness():
             return f"{place} the composition of {experts} is none of its components"
         case "unit_normalizer", PrefixWitness():
             return f"the composition of {experts} does not have Z = 1 {place}"
+        case "local_equals_global", PairWitness():
+            return f"stepwise and sequence-level composition of {experts} are two distributions: {broken(witness)}"
+        case "terminates", PrefixWitness():
+            return f"the composition of {experts} need not end: {place} EOS cannot be reached"
         case "local_equals_global", PrefixWitness():
             return f"stepwise and sequence-level composition of {experts} are two distributions: they part {place}"
         case "mask_agreement", PrefixWitness():
@@ -313,4 +326,6 @@ def broken(witness: PairWitness) -> str:
             return f"the background reads another block: its rows {first} and {second} differ"
         case "I1":
             return f"on its mask {mine} reads what is off it: its rows {first} and {second} differ"
+        case "Z":
+            return f"Z is not the same {first} and {second}"
     return f"off its mask, {mine} {first} is not the {theirs} {second}"

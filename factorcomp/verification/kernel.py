@@ -7,14 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from factorcomp.certificates import Findings, Measures, Question, Verdict
+from factorcomp.certificates import ClaimResult, Findings, Measures, Question, Verdict
 from factorcomp.certificates import Model as KernelModel
 from factorcomp.certificates import decide as decide_rationally
+from factorcomp.certificates.automata import Automaton
 from factorcomp.enumeration.size import count_prefixes
-from factorcomp.enumeration.survey import Progress
+from factorcomp.factorization.every_length import decide_every_length
 from factorcomp.models.errors import InputError
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.rows import AbstractRows, FloatRows, RationalRows
 from factorcomp.models.tabular import TabularModel
+from factorcomp.surveys import Progress
 
 NUMBERS_TO_SETTLE = 60_000
 """How many probabilities the kernel is given unasked, to settle what floating point left open: some seconds at most."""
@@ -28,8 +31,8 @@ def decide_exactly(
     claims: frozenset[str] | None = None,
 ) -> Findings:
     """The kernel's findings on these models, of the claims named (or all)."""
-    base = kernel_model(background, question.length)
-    own = {name: kernel_model(expert, question.length) for name, expert in experts.items()}
+    base = kernel_model(background, question.horizon)
+    own = {name: kernel_model(expert, question.horizon) for name, expert in experts.items()}
     return decide_rationally(base, own, question, progress=progress, claims=claims)
 
 
@@ -38,7 +41,7 @@ def settle(
 ) -> Findings:
     """The findings, with every claim that floating point left unsettled decided by the kernel, where that is quick."""
     vocab = len(background.vocabulary)
-    numbers = count_prefixes(vocab, question.length) * vocab * (len(experts) + 1)
+    numbers = count_prefixes(vocab, question.horizon) * vocab * (len(experts) + 1)
     if not findings.unsettled or findings.measures is None or numbers > NUMBERS_TO_SETTLE:
         return findings
     exact = decide_exactly(background, experts, question, claims=findings.unsettled)
@@ -47,12 +50,60 @@ def settle(
     return replace(settled, measures=_in_line_with(settled, findings.measures))
 
 
+def decide_every_length_exactly(
+    background: FiniteStateModel,
+    experts: Mapping[str, FiniteStateModel],
+    question: Question,
+    progress: Progress | None = None,
+) -> Findings:
+    """The kernel's findings about every length; it leaves the long run open, which the engine adds in exact numbers."""
+    base, own = automaton(background), {name: automaton(expert) for name, expert in experts.items()}
+    exact = decide_rationally(base, own, question, progress=progress)
+    engine = decide_every_length(background, experts, question, exact=True)
+    claims = tuple(_with_the_long_run(result, engine) for result in exact.claims)
+    return replace(exact, claims=claims, measures=engine.measures)
+
+
+def settle_every_length(
+    findings: Findings, background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], question: Question
+) -> Findings:
+    """The same as `settle`, about every length."""
+    numbers = (findings.states or 0) * len(background.vocabulary) * (len(experts) + 1)
+    if not findings.unsettled or findings.measures is None or numbers > NUMBERS_TO_SETTLE:
+        return findings
+    base, own = automaton(background), {name: automaton(expert) for name, expert in experts.items()}
+    exact = decide_rationally(base, own, question, claims=findings.unsettled)
+    claims = tuple(
+        _with_the_long_run(exact[c.name], findings) if c.name in findings.unsettled else c for c in findings.claims
+    )
+    settled = replace(findings, claims=claims, unsettled=frozenset())
+    return replace(settled, measures=_in_line_with(settled, findings.measures))
+
+
+def _with_the_long_run(result: ClaimResult, engine: Findings) -> ClaimResult:
+    """The kernel's result with the residual of the engine where the kernel leaves it open."""
+    if result.residual is not None or result.verdict is not Verdict.REFUTED:
+        return result
+    return replace(result, residual=engine[result.name].residual)
+
+
+def automaton(model: FiniteStateModel) -> Automaton:
+    """A finite-state model as the kernel takes it; it adds the state in which the sequence has ended by itself."""
+    count = len(model.states)
+    rows = model.rows.take(np.arange(count), range(len(model.vocabulary)))
+    following = tuple(tuple(q if 0 <= q < count else None for q in row) for row in model.next[:count].tolist())
+    numbers = tuple(map(tuple, _numbers(rows)))
+    return Automaton(model.vocabulary, model.eos, model.states, model.initial, numbers, following, _scale(rows))
+
+
 def _in_line_with(findings: Findings, measures: Measures) -> Measures:
     """The measures, exact where a claim settles them."""
     unit, equal = findings["unit_normalizer"], findings["local_equals_global"]
     if unit.verdict is Verdict.HOLDS and measures.log_normalizer_min is not None:
         measures = replace(measures, log_normalizer_min=0.0, log_normalizer_max=0.0)
-    return measures if equal.residual is None else replace(measures, tv_local_global=equal.residual)
+    if equal.residual is None or equal.length != findings.claims[0].length:
+        return measures
+    return replace(measures, tv_local_global=equal.residual)
 
 
 def kernel_model(model: TabularModel, length: int) -> KernelModel:
@@ -61,8 +112,11 @@ def kernel_model(model: TabularModel, length: int) -> KernelModel:
     scales = {_scale(rows) for rows in steps}
     if len(scales) > 1:
         raise InputError(f"{model.source.name}: some steps hold probabilities and some logs; the kernel takes one kind")
-    rows = tuple(tuple(map(tuple, _numbers(step))) for step in steps)
-    return KernelModel(model.vocabulary, model.eos, rows, scales.pop() if scales else "probs")
+    rows: list[list[tuple[Fraction | float, ...] | None]] = [list(map(tuple, _numbers(step))) for step in steps]
+    for t, gap in enumerate(model.gaps or ()):
+        for index in np.flatnonzero(gap).tolist() if t < length else ():
+            rows[t][index] = None
+    return KernelModel(model.vocabulary, model.eos, tuple(map(tuple, rows)), scales.pop() if scales else "probs")
 
 
 def _scale(rows: AbstractRows) -> Literal["probs", "logs"]:

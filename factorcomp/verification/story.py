@@ -3,23 +3,31 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from factorcomp.certificates.claims import NullTokens, Scope
-from factorcomp.enumeration.survey import Progress
+from factorcomp.certificates.claims import Length, NullTokens, Scope, Tokens
 from factorcomp.factorization.decision import decide
-from factorcomp.models.alignment import Model, aligned
-from factorcomp.models.function import as_table
-from factorcomp.models.tabular import TabularModel
+from factorcomp.factorization.every_length import decide_every_length
+from factorcomp.models.alignment import Model, aligned, as_table
+from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.function import FunctionModel
+from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
-from factorcomp.verdicts import ModelName, Report
-from factorcomp.verification.kernel import decide_exactly, settle
-from factorcomp.verification.witnesses import steps_to_show
+from factorcomp.surveys import Progress
+from factorcomp.verdicts import Marks, ModelName, Report
+from factorcomp.verification.kernel import (
+    decide_every_length_exactly,
+    decide_exactly,
+    settle,
+    settle_every_length,
+)
+from factorcomp.verification.witnesses import marks_on_the_way, steps_to_show
 
 
 def verify(
     background: Model,
     experts: Mapping[str, Model],
     *,
-    length: int | None = None,
+    length: Length | None = None,
+    window: int | None = None,
     masks: Masks = None,
     threshold: Numeric = 0,
     scope: Scope = "reachable",
@@ -34,11 +42,13 @@ def verify(
     Composes `p^(y|h) ∝ p_b(y|h) prod_i p_i(y|h)/p_b(y|h)` at every prefix `h` shorter than `length` and decides the
     claims of theory.md, sections 1-4 and 10.
 
-    **Arguments:** `length`: the horizon in tokens; by default that of the tables. `masks`: expert name -> the positions
-    (from 0) that it owns, or `"auto"`. `threshold`: in nats; an expert deviates at a prefix if the oscillation of its
-    log-ratio to the background exceeds it. `scope`: the prefixes that the composition can reach, or all. `null_tokens`:
-    theory.md 1.3. `weights`: expert name -> the factor of its log-ratio. `exact`: decide by the rational kernel alone.
-    `require`: the claim or claims that make the verdict. `progress`: called with the prefixes done and their number.
+    **Arguments:** `length`: the horizon in tokens; by default that of the tables; or `"every"`: every length at once,
+    of finite-state models (theory.md, section 7). `window`: functions look at the last so many tokens, and are taken
+    as finite-state models. `masks`: expert name -> the positions (from 0) that it owns, or `"auto"`. `threshold`: in
+    nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the
+    prefixes that the composition can reach, or all. `null_tokens`: theory.md 1.3. `weights`: expert name -> the factor
+    of its log-ratio. `exact`: decide by the rational kernel alone. `require`: the claim or claims that make the
+    verdict. `progress`: called with the prefixes (states) done and their number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -50,6 +60,9 @@ def verify(
     """
     check_models(background, experts)
     require = (require,) if isinstance(require, str) else tuple(require)
+    if window is not None:
+        background = _within(background, window)
+        experts = {name: _within(expert, window) for name, expert in experts.items()}
     background, aligned_experts = aligned(background, experts)
     question = ask(
         background,
@@ -62,25 +75,45 @@ def verify(
         weights=weights,
         require=require,
     )
-    base = as_table(background, question.length, progress)
-    tables = {name: as_table(expert, question.length, progress) for name, expert in aligned_experts.items()}
-    if exact:
-        findings = decide_exactly(base, tables, question, progress)
+    marks: dict[Tokens, Marks] = {}
+    if question.length == "every":
+        base, own = _finite_state(background, aligned_experts)
+        if exact:
+            findings = decide_every_length_exactly(base, own, question, progress)
+        else:
+            findings = decide_every_length(base, own, question, progress)
+            findings = settle_every_length(findings, base, own, question)
+        marks = marks_on_the_way(findings, base, own, question)
     else:
-        findings = settle(decide(base, tables, question, progress), base, tables, question)
-    models = (base, *tables.values())
+        base = as_table(background, question.horizon, progress)
+        tables = {name: as_table(expert, question.horizon, progress) for name, expert in aligned_experts.items()}
+        background, aligned_experts = base, tables
+        if exact:
+            findings = decide_exactly(base, tables, question, progress)
+        else:
+            findings = settle(decide(base, tables, question, progress), base, tables, question)
+    models = (background, *aligned_experts.values())
     return Report(
-        background=_name(base),
-        experts={name: _name(table) for name, table in tables.items()},
-        vocabulary=base.vocabulary,
-        eos=base.eos,
+        background=_name(background),
+        experts={name: _name(expert) for name, expert in aligned_experts.items()},
+        vocabulary=background.vocabulary,
+        eos=background.eos,
         question=question,
         required=require,
         findings=findings,
         notes=tuple(dict.fromkeys(note for model in models for note in model.source.notes)),
-        steps=steps_to_show(findings, base, tables, question),
+        steps=steps_to_show(findings, background, aligned_experts, question),
         prefixes=findings.prefixes,
+        marks=marks,
     )
+
+
+def _finite_state(
+    background: Model, experts: Mapping[str, Model]
+) -> tuple[FiniteStateModel, dict[str, FiniteStateModel]]:
+    """The models of a question about every length, which `ask` has found to be finite-state."""
+    assert isinstance(background, FiniteStateModel)
+    return background, {name: e for name, e in experts.items() if isinstance(e, FiniteStateModel)}
 
 
 def check_models(background: object, experts: object) -> None:
@@ -94,5 +127,10 @@ def check_models(background: object, experts: object) -> None:
             raise TypeError(f"{name}: got {given}, needed a model: factorcomp.load(path) reads one")
 
 
-def _name(model: TabularModel) -> ModelName:
+def _within(model: Model, window: int) -> Model:
+    """A function that looks at the last `window` tokens, as a finite-state model; others as they are."""
+    return as_finite_state(model, window) if isinstance(model, FunctionModel) else model
+
+
+def _name(model: Model) -> ModelName:
     return ModelName(model.source.name, model.source.sha256)

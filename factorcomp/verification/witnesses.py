@@ -1,34 +1,82 @@
 """What every model says at the prefixes of a witness, for a reader to see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
-from factorcomp.certificates.claims import Findings, Question, Tokens
+from factorcomp.bounds.oscillation import exceeds
+from factorcomp.certificates.claims import Findings, PrefixWitness, Question, Tokens
 from factorcomp.composition.operator import compose_rows
+from factorcomp.models.alignment import Model
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
-from factorcomp.verdicts import Step, prefixes_of
+from factorcomp.verdicts import Marks, Step, prefixes_of
 
 
 def steps_to_show(
-    findings: Findings, background: TabularModel, experts: Mapping[str, TabularModel], question: Question
+    findings: Findings, background: Model, experts: Mapping[str, Model], question: Question
 ) -> dict[str, tuple[Step, ...]]:
     """For each claim with a witness, the models' rows at the prefixes that it names."""
     steps = {}
     for result in findings.claims:
-        prefixes = [prefix for prefix in prefixes_of(result.witness) if len(prefix) < question.length]
-        if prefixes:
-            steps[result.name] = tuple(step_at(prefix, background, experts, question) for prefix in prefixes)
+        prefixes = prefixes_of(result.witness)
+        if question.length != "every":
+            prefixes = [prefix for prefix in prefixes if len(prefix) < question.length]
+        found = [step_at(prefix, background, experts, question) for prefix in prefixes]
+        said = tuple(step for step in found if step is not None)
+        if said and len(said) == len(found):
+            steps[result.name] = said
     return steps
 
 
-def step_at(prefix: Tokens, background: TabularModel, experts: Mapping[str, TabularModel], question: Question) -> Step:
-    """The next-token probabilities after `prefix` under background, (tilted) experts and composition."""
-    index = 0
-    for token in prefix:
-        index = index * len(background.vocabulary) + background.vocabulary.index(token)
-    length = len(prefix)
-    base, *own = (m.steps[length].log_probs(index, index + 1)[0] for m in (background, *experts.values()))
+def marks_on_the_way(
+    findings: Findings, background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], question: Question
+) -> dict[Tokens, Marks]:
+    """Who deviates at every prefix of a witness, and who of those that a witness names is active since.
+
+    A witness of `interval_joint` names experts that are active at its prefix: so they are since they first deviated.
+    """
+    marks: dict[Tokens, Marks] = {}
+    for result in findings.claims:
+        if not isinstance(result.witness, PrefixWitness):
+            continue
+        prefix, begun = result.witness.prefix, set()
+        deviating = _deviating(prefix, background, experts, question)
+        for length, who in enumerate(deviating):
+            begun |= {name for name in who if result.claim == "interval_joint" and name in result.witness.experts}
+            known = marks.get(prefix[:length], Marks((), ()))
+            active = begun | {*known.active}
+            marks[prefix[:length]] = Marks(who, tuple(name for name in experts if name in active))
+    return marks
+
+
+def _deviating(
+    prefix: Tokens, background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], question: Question
+) -> list[tuple[str, ...]]:
+    """The experts that deviate after each of the first tokens of a prefix, as long as all models say something."""
+    tokens = [background.vocabulary.index(token) for token in prefix]
+    paths = [model.path(tokens) for model in (background, *experts.values())]
+    length = min(map(len, paths))
+    base, *own = (np.array(path[:length]) for path in paths)
+    flags = [
+        exceeds(expert.rows, mine, background.rows, base, question.threshold / question.weight(name))
+        for (name, expert), mine in zip(experts.items(), own, strict=True)
+    ]
+    who = [tuple(name for name, flag in zip(experts, level, strict=True) if flag) for level in np.stack(flags).T]
+    return who + [()] * (len(prefix) + 1 - length)
+
+
+def step_at(prefix: Tokens, background: Model, experts: Mapping[str, Model], question: Question) -> Step | None:
+    """The next-token probabilities after `prefix` under background, (tilted) experts and composition.
+
+    `None` where a model says nothing there.
+    """
+    tokens = tuple(background.vocabulary.index(token) for token in prefix)
+    rows = [_row(model, tokens) for model in (background, *experts.values())]
+    if any(row is None for row in rows):
+        return None
+    base, *own = (row for row in rows if row is not None)
     weights = np.array([float(question.weight(name)) for name in experts])
     composed = compose_rows(base, np.stack(own), weights, question.null_tokens)
     undefined = bool(composed.undefined) or not np.isfinite(composed.log_normalizer)
@@ -40,6 +88,20 @@ def step_at(prefix: Tokens, background: TabularModel, experts: Mapping[str, Tabu
         experts={name: _probabilities(row) for name, row in rows},
         composition=None if undefined else _probabilities(composed.log_probs),
     )
+
+
+def _row(model: Model, tokens: Sequence[int]) -> Float[np.ndarray, " vocab"] | None:
+    """The log-probabilities after a prefix."""
+    if isinstance(model, FiniteStateModel):
+        path = model.path(tokens)
+        return model.rows.log_probs(path[-1], path[-1] + 1)[0] if len(path) > len(tokens) else None
+    assert isinstance(model, TabularModel)
+    index = 0
+    for token in tokens:
+        index = index * len(model.vocabulary) + token
+    if model.says_nothing(len(tokens), index):
+        return None
+    return model.steps[len(tokens)].log_probs(index, index + 1)[0]
 
 
 def _probabilities(logs: np.ndarray) -> tuple[float, ...]:
