@@ -1,5 +1,6 @@
 """The trusted kernel: claims, exact decisions and certificates, with the Python standard library alone."""
 
+from factorcomp.certificates.automata import Automaton as Automaton
 from factorcomp.certificates.certificate import certificate as certificate
 from factorcomp.certificates.certificate import fingerprint as fingerprint
 from factorcomp.certificates.certificate import read_certificate as read_certificate

@@ -10,8 +10,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
-from factorcomp.certificates.claims import CLAIMS, ClaimResult, Findings, NullTokens, Question, Scope, Verdict, overall
+from factorcomp.certificates.claims import (
+    CLAIMS,
+    ClaimResult,
+    Findings,
+    Mask,
+    NullTokens,
+    Positions,
+    Question,
+    Scope,
+    Verdict,
+    overall,
+)
 from factorcomp.certificates.documents import KernelError, brief, conform, parse
+from factorcomp.certificates.positions import read_positions
 from factorcomp.certificates.reading import fraction, read_bytes
 
 SCHEMA = "factorcomp-certificate/1"
@@ -25,16 +37,18 @@ _SHAPE = {
     "models": {"background": _NAMED, "experts": {"*": _NAMED}},
     "vocabulary": [str],
     "eos": (str, None),
-    "length": int,
+    "length": (int, str),
     "scope": str,
     "null_tokens": str,
     "threshold": str,
     "weights": {"*": str},
-    "masks": ({"*": [int]}, str, None),
+    "masks": ({"*": ([int], str)}, str, None),
     "claims": [{"claim": str, "mask": (str, None), "verdict": str, "witness": (dict, None), "bound": (*_NUMBER, None)}],
     "evidence": {"deviating": _SPANS, "active": _SPANS, "masks": ({"*": [int]}, None)},
     "digest": str,
 }
+_INVARIANT = {"states": [([str], None)], "next": [[(int, None)]], "phases": ([[[str]]], None)}
+_EVERY_LENGTH = _SHAPE | {"evidence": {"invariant": (_INVARIANT, None), "masks": ({"*": str}, None)}}
 _WITNESSES = (
     {"prefix": [str], "probability": _NUMBER, "experts": [str]},
     {"prefixes": [[str]], "models": [str], "condition": str},
@@ -84,7 +98,7 @@ def certificate(
         "weights": question.weights,
         "masks": question.masks,
         "claims": [statement(result) for result in claims],
-        "evidence": evidence(findings),
+        "evidence": evidence(findings, question.length == "every"),
     }
     data = _plain(data)
     return data | {"digest": fingerprint(data)}
@@ -97,13 +111,21 @@ def statement(result: ClaimResult) -> dict[str, Any]:
     return said | {"bound": bound}
 
 
-def evidence(findings: Findings) -> dict[str, Any]:
-    """What the claims rest on: who deviates and who is active where, and the masks that were found."""
+def evidence(findings: Findings, every_length: bool) -> dict[str, Any]:
+    """What the claims rest on, and the masks that were found.
+
+    At a length: who deviates and who is active where. For every length: the product's states, closed under every step,
+    with the phases of the experts (`None` where the composition is not well defined).
+    """
+    if every_length:
+        return {"invariant": findings.invariant, "masks": findings.masks}
     return {"deviating": findings.deviating, "active": findings.active, "masks": findings.masks}
 
 
 def _plain(value: object) -> Any:
     """The value in the types of JSON; a fraction as `"p/q"` (as a float if it has too many digits to be printed)."""
+    if isinstance(value, Positions):
+        return str(value)
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -138,7 +160,10 @@ def write_certificate(path: str | os.PathLike[str], data: Mapping[str, Any]) -> 
 def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The certificate in a file; `KernelError` unless it has exactly the keys and the types of a certificate."""
     data = parse(read_bytes(path), str(path), _finite)
-    conform(data, _SHAPE, str(path))
+    every_length = type(data) is dict and type(data.get("length")) is str
+    conform(data, _EVERY_LENGTH if every_length else _SHAPE, str(path))
+    if every_length:
+        _among(data["length"], ("every",), f"{path}: length")
     known = {"schema": (SCHEMA,), "verdict": Verdict, "scope": get_args(Scope), "null_tokens": get_args(NullTokens)}
     for key, allowed in known.items():
         _among(data[key], tuple(allowed), f"{path}: {key}")
@@ -170,14 +195,20 @@ def _among(value: str, allowed: tuple[str, ...], place: str) -> None:
 def stated_question(data: Mapping[str, Any], path: str) -> Question:
     """What a certificate says was asked."""
     masks = data["masks"]
+    if isinstance(masks, dict):
+        masks = {name: _mask(mask, f"{path}: masks.{name}") for name, mask in masks.items()}
     return Question(
         length=data["length"],
-        masks={name: tuple(mask) for name, mask in masks.items()} if isinstance(masks, dict) else masks,
+        masks=masks,
         threshold=fraction(data["threshold"], f"{path}: threshold"),
         scope=data["scope"],
         null_tokens=data["null_tokens"],
         weights={name: fraction(weight, f"{path}: weights.{name}") for name, weight in data["weights"].items()},
     )
+
+
+def _mask(mask: str | list[int], place: str) -> Mask:
+    return read_positions(mask, place) if isinstance(mask, str) else tuple(mask)
 
 
 def differences(stated: object, derived: object, place: str) -> Iterator[str]:

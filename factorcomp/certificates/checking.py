@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from factorcomp.certificates.automata import Automaton
 from factorcomp.certificates.certificate import (
     differences,
     evidence,
@@ -60,7 +61,9 @@ def check_certificate(
     return CheckResult(not reasons, tuple(reasons), Verdict(data["verdict"]))
 
 
-def _other_models(data: Mapping[str, Any], background: Model, experts: Mapping[str, Model]) -> Iterator[str]:
+def _other_models(
+    data: Mapping[str, Any], background: Model | Automaton, experts: Mapping[str, Model | Automaton]
+) -> Iterator[str]:
     """What the certificate says of the models themselves, against the files given."""
     stated = data["models"]
     yield from differences(sorted(stated["experts"]), sorted(experts), "models.experts")
@@ -85,7 +88,7 @@ def _falsehoods(data: Mapping[str, Any], findings: Findings) -> Iterator[str]:
             yield f"{place}.verdict: the kernel cannot decide {derived[key].name}: {derived[key].why}"
         else:
             yield from differences(data["claims"][number], statement(derived[key]), place)
-    yield from differences(data["evidence"], evidence(findings), "evidence")
+    yield from differences(data["evidence"], evidence(findings, data["length"] == "every"), "evidence")
     for name in data["required"]:
         if name.partition(":")[0] not in CLAIMS:
             yield f"required: states {brief(name)}, which is no claim"

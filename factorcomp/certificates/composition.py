@@ -1,6 +1,6 @@
 """The claims about deviation and about the composition, one judge each (theory.md 1, 3, 4 and 10)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from factorcomp.certificates.claims import Verdict
@@ -14,28 +14,42 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
-from factorcomp.certificates.judgement import UNSETTLED, Judgement, after, at, beyond, everywhere, listed
+from factorcomp.certificates.judgement import (
+    UNSETTLED,
+    Judgement,
+    Places,
+    after,
+    at,
+    beyond,
+    everywhere,
+    listed,
+)
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Levels, Tree
 
+DISJOINT = "the experts' active intervals are disjoint on every path"
 HOLDS, REFUTED, BOUNDED, UNDECIDED = Verdict.HOLDS, Verdict.REFUTED, Verdict.BOUNDED, Verdict.UNDECIDED
 
 
-def well_defined(tree: Tree) -> Judgement:
-    """No undefined ratio and no dead prefix (1.1, 1.3, and 1.9 (a) for weights)."""
-    broken = [(t, h, step) for t, h, step in tree.prefixes() if step.broken]
-    if not broken:
-        return Judgement(HOLDS, f"every ratio is defined and some token is possible {everywhere(tree)}", tree.zero)
-    t, h, step = broken[0]
-    residual = total((tree.probability(t, h) for t, h, _ in broken), tree.zero)
+def well_defined(places: Places) -> Judgement:
+    """No undefined ratio, no dead prefix, and none of which a model says nothing (1.1, 1.3, 7, and 1.9 for weights)."""
+    broken = next(((t, h, step) for t, h, step in places.prefixes() if step.broken), None)
+    if broken is None:
+        return Judgement(HOLDS, f"every ratio is defined and some token is possible {everywhere(places)}", places.zero)
+    t, h, step = broken
+    at_all = {(t, h) for t, h, step in places.prefixes() if step.broken}
     token, openers = step.error or (None, ())
-    bits = sum(1 << i for i in openers)
-    where, who = after(tree.tokens(t, h)), tree.names(bits)
+    bits = step.gaps >> 1 if step.gaps else sum(1 << i for i in openers)
+    where, who = after(places.tokens(t, h)), places.names(bits)
     why = f"{where} background and experts leave no token possible: all mass vanishes"
-    if token is not None:
+    if step.gaps:
+        silent = ["the background"] * (step.gaps & 1) + list(who)
+        verbs = ("has", "it says") if len(silent) == 1 else ("have", "they say")
+        why = f"{where} {listed(silent)} {verbs[0]} no next state: what {verbs[1]} there is undefined"
+    elif token is not None:
         verb = "makes" if len(who) == 1 else "make"
         why = f"{where} {listed(who)} {verb} possible what the background excludes: the ratio is undefined"
-    return Judgement(REFUTED, why, residual, at(tree, t, h, bits))
+    return Judgement(REFUTED, why, places.meets(lambda t, h: (t, h) in at_all), at(places, t, h, bits))
 
 
 def several(bits: int) -> bool:
@@ -43,65 +57,69 @@ def several(bits: int) -> bool:
     return bits & (bits - 1) != 0
 
 
-def joint(tree: Tree, sets: list[list[int]], verb: str, holds: str) -> Judgement:
+def joint(places: Places, sets: Callable[[int, int], int], verb: str, holds: str) -> Judgement:
     """No prefix in scope belongs to the sets of two experts (4.1, 4.2)."""
-    first = next(((t, h) for t, h, _ in tree.prefixes() if several(sets[t][h])), None)
+    first = next(((t, h) for t, h, _ in places.prefixes() if several(sets(t, h))), None)
     if first is None:
-        return Judgement(HOLDS, holds, tree.zero)
-    t, h = first
-    both = "both " if sets[t][h].bit_count() == 2 else ""
-    why = f"{after(tree.tokens(t, h))} {both}{listed(tree.names(sets[t][h]))} {verb}"
-    return Judgement(REFUTED, why, tree.meets(lambda t, h: several(sets[t][h])), at(tree, t, h, sets[t][h]))
+        return Judgement(HOLDS, holds, places.zero)
+    bits = sets(*first)
+    both = "both " if bits.bit_count() == 2 else ""
+    why = f"{after(places.tokens(*first))} {both}{listed(places.names(bits))} {verb}"
+    return Judgement(REFUTED, why, places.meets(lambda t, h: several(sets(t, h))), at(places, *first, bits))
 
 
-def pointwise_joint(tree: Tree) -> Judgement:
+def pointwise_joint(places: Places) -> Judgement:
     """At most one expert deviates at a prefix."""
-    holds = f"at most one expert deviates{beyond(tree)} {everywhere(tree)}"
-    return joint(tree, tree.deviating, "deviate", holds)
+    holds = f"at most one expert deviates{beyond(places)} {everywhere(places)}"
+    return joint(places, places.at_fault, "deviate", holds)
 
 
 def interval_joint(tree: Tree) -> Judgement:
     """At most one expert is active at a prefix."""
-    return joint(tree, tree.active, "are active", "the experts' active intervals are disjoint on every path")
+    return joint(tree, lambda t, h: tree.active[t][h], "are active", DISJOINT)
 
 
 def vanishing(
-    tree: Tree, sites: Iterable[tuple[int, int, bool | None]], residual: Value | float | None, holds: str, fails: str
+    places: Places,
+    sites: Iterable[tuple[int, int, bool | None]],
+    residual: Value | float | None,
+    holds: str,
+    fails: str,
 ) -> Judgement:
     """A claim that holds unless it fails at a prefix; `None` says that the numbers cannot tell."""
     unknown = None
     for t, h, failing in sites:
         if failing:
-            return Judgement(REFUTED, f"{after(tree.tokens(t, h))} {fails}", residual, at(tree, t, h))
+            return Judgement(REFUTED, f"{after(places.tokens(t, h))} {fails}", residual, at(places, t, h))
         unknown = unknown or (None if failing is False else (t, h))
     if unknown:
-        return Judgement(UNDECIDED, f"{UNSETTLED} {after(tree.tokens(*unknown))}", residual)
+        return Judgement(UNDECIDED, f"{UNSETTLED} {after(places.tokens(*unknown))}", residual)
     return Judgement(HOLDS, holds, residual)
 
 
-def exact_switching(tree: Tree) -> Judgement:
+def exact_switching(places: Places) -> Judgement:
     """At every prefix the composition is one of its components (4.4)."""
-    gaps = {step: least(step.distances) for step in _steps(tree)}
-    sites = ((t, h, positive(gaps[step])) for t, h, step in tree.prefixes())
-    holds = f"the composition is one of its components {everywhere(tree)}"
-    return vanishing(tree, sites, largest(gaps.values(), tree.zero), holds, "the composition is no component")
+    gaps = {step: least(step.distances) for step in _steps(places)}
+    sites = ((t, h, positive(gaps[step])) for t, h, step in places.prefixes())
+    holds = f"the composition is one of its components {everywhere(places)}"
+    return vanishing(places, sites, largest(gaps.values(), places.zero), holds, "the composition is no component")
 
 
-def unit_normalizer(tree: Tree) -> Judgement:
+def unit_normalizer(places: Places) -> Judgement:
     """`Z = 1` at every prefix (1.8)."""
-    gaps = {step: positive(abs(step.normalizer - step.one)) for step in _steps(tree)}
-    sites = [(t, h, gaps[step]) for t, h, step in tree.prefixes()]
-    low, high = log_normalizers(tree)
-    residual = tree.zero if not any(gaps.values()) else None if low is None or high is None else max(-low, high)
-    return vanishing(tree, sites, residual, f"Z = 1 {everywhere(tree)}", "Z is not 1")
+    gaps = {step: positive(abs(step.normalizer - step.one)) for step in _steps(places)}
+    sites = [(t, h, gaps[step]) for t, h, step in places.prefixes()]
+    low, high = log_normalizers(places)
+    residual = places.zero if not any(gaps.values()) else None if low is None or high is None else max(-low, high)
+    return vanishing(places, sites, residual, f"Z = 1 {everywhere(places)}", "Z is not 1")
 
 
-def log_normalizers(tree: Tree) -> tuple[float | None, float | None]:
+def log_normalizers(places: Places) -> tuple[float | None, float | None]:
     """The smallest and the largest `log Z` in scope, in nats."""
-    values = [step.normalizer for step in _steps(tree)]
+    values = [step.normalizer for step in _steps(places)]
     if not values:
         return None, None
-    low, high = least(values), largest(values, tree.zero)
+    low, high = least(values), largest(values, places.zero)
     return _log(low), _log(high)
 
 
@@ -135,7 +153,7 @@ def _constancy(tree: Tree) -> Iterator[tuple[int, int, bool | None]]:
                 pairs = zip(step.weights, tree.children(below, h), strict=True)
                 children = [pair for pair, possible in zip(pairs, step.support, strict=True) if possible]
                 values = [b for _, b in children]
-                varies[-1][h] = _differ(values)
+                varies[-1][h] = differ(values)
                 above = values[0] if varies[-1][h] is False else total((w * b for w, b in children), tree.zero)
                 if varies[-1][h] is False and step.normalizer is not step.one:
                     above = known.setdefault((step, id(above)), step.normalizer * above)
@@ -145,7 +163,8 @@ def _constancy(tree: Tree) -> Iterator[tuple[int, int, bool | None]]:
         yield from ((t, h, level[h]) for h in range(len(level)) if tree.reach[t][h])
 
 
-def _differ(values: list[Value]) -> bool | None:
+def differ(values: list[Value]) -> bool | None:
+    """Whether the values are not all the same; `None` where enclosures cannot tell."""
     first = values[0]
     if all(value is first for value in values) or isinstance(first, Fraction):
         return any(value != first for value in values)
@@ -161,11 +180,15 @@ def tv_local_global(tree: Tree) -> Value:
         pairs = zip(paths[-1], steps, strict=True)
         factors = [tree.zero if step.broken or not path else path * step.normalizer for path, step in pairs]
         paths.append([factor for factor in factors for _ in range(tree.size)])
-    last = list(zip(tree.composition[-2], paths[-1][:: tree.size], strict=True))
-    mass = total((p * path for p, path in last), tree.zero)
-    lighter = [(p, path) for p, path in last if surely_less(path, mass)]
-    lost = total((p for p, _ in lighter), tree.zero)
-    return excess(lost, total((p * path for p, path in lighter), tree.zero) / mass)
+    return reweighted(list(zip(tree.composition[-2], paths[-1][:: tree.size], strict=True)), tree.zero)
+
+
+def reweighted(masses: Sequence[tuple[Value, Value]], zero: Value) -> Value:
+    """The total variation between a law and the same multiplied by factors: pairs of a mass and its factor."""
+    mean = total((p * factor for p, factor in masses), zero)
+    lighter = [(p, factor) for p, factor in masses if surely_less(factor, mean)]
+    lost = total((p for p, _ in lighter), zero)
+    return excess(lost, total((p * factor for p, factor in lighter), zero) / mean)
 
 
 def tv_to_switching(tree: Tree) -> Value:
@@ -192,5 +215,5 @@ def terminates(tree: Tree) -> Judgement:
     return Judgement(BOUNDED, why, residual, at(tree, *first, 0) if first else None)
 
 
-def _steps(tree: Tree) -> list[Step]:
-    return list(dict.fromkeys(step for _, _, step in tree.prefixes()))
+def _steps(places: Places) -> list[Step]:
+    return list(dict.fromkeys(step for _, _, step in places.prefixes()))

@@ -1,14 +1,14 @@
 """The claims about masks, one judge each (theory.md 2)."""
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from operator import sub
 
 from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Verdict
 from factorcomp.certificates.enclosure import Value, excess, largest, least, positive, surely_less, total
-from factorcomp.certificates.judgement import UNSETTLED, Judgement, after, at, beyond, listed, number
+from factorcomp.certificates.judgement import UNSETTLED, Judgement, Places, after, at, beyond, listed, number
 from factorcomp.certificates.rows import Row, same, variation
 from factorcomp.certificates.step import Step
 from factorcomp.certificates.tree import Tree
@@ -43,23 +43,23 @@ def conflict(tree: Tree, found: Mapping[str, Mapping[int, int]]) -> Judgement | 
     return None
 
 
-def mask_agreement(tree: Tree, masks: Masks) -> Judgement:
+def mask_agreement(places: Places, masks: Mapping[str, Container[int]]) -> Judgement:
     """Off its mask no expert deviates (2.6)."""
     gaps: dict[tuple[Step, int], Value] = {}
     first: tuple[int, int, int] | None = None
-    for t, h, step in tree.prefixes():
-        for i in (i for i, name in enumerate(tree.experts) if t not in masks.get(name, ())):
+    for t, h, step in places.prefixes():
+        for i in (i for i, name in enumerate(places.experts) if t not in masks.get(name, ())):
             if (step, i) not in gaps:
                 background, expert = step.rows[0], step.rows[i + 1]
-                gaps[step, i] = variation(expert, background, tree.zero)
-            if tree.deviating[t][h] >> i & 1:
+                gaps[step, i] = variation(expert, background, places.zero)
+            if places.at_fault(t, h) >> i & 1:
                 first = first or (t, h, i)
-    residual = largest(gaps.values(), tree.zero)
+    residual = largest(gaps.values(), places.zero)
     if first is None:
-        return Judgement(Verdict.HOLDS, f"off its mask no expert deviates{beyond(tree)}", residual)
+        return Judgement(Verdict.HOLDS, f"off its mask no expert deviates{beyond(places)}", residual)
     t, h, i = first
-    why = f"{after(tree.tokens(t, h))} {tree.experts[i]} deviates{beyond(tree)}, and position {t} is not its own"
-    return Judgement(Verdict.REFUTED, why, residual, at(tree, t, h, 1 << i))
+    why = f"{after(places.tokens(t, h))} {places.experts[i]} deviates{beyond(places)}, and position {t} is not its own"
+    return Judgement(Verdict.REFUTED, why, residual, at(places, t, h, 1 << i))
 
 
 def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> Judgement:

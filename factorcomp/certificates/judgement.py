@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from factorcomp.certificates.claims import Number, PrefixWitness, Tokens, Verdict, Witness
+from factorcomp.certificates.claims import Length, Number, PrefixWitness, Tokens, Verdict, Witness
 from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import DIGITS, Value
+from factorcomp.certificates.product import Product
 from factorcomp.certificates.tree import Tree
 
 PRECISION = Fraction(1, 10**9)
@@ -17,14 +18,22 @@ UNSETTLED = (
 )
 
 
+Places = Tree | Product
+"""Where a claim is looked at: every prefix, or one for each state of a product.
+
+A place is a pair: the length of the prefix, and a number that tells it from the others.
+"""
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, the line that says why, the residual, and the witness."""
+    """A verdict, the line that says why, the residual, the witness, and the length if it is not the question's."""
 
     verdict: Verdict
     why: str
     residual: Value | float | None = None
     witness: Witness | None = None
+    length: Length | None = None
 
 
 def number(value: Any) -> Number:
@@ -46,17 +55,18 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "none"
 
 
-def everywhere(tree: Tree) -> str:
+def everywhere(places: Places) -> str:
     """The scope, in words."""
-    return "at every prefix" if tree.question.scope == "all" else "wherever the composition goes"
+    where = "at every prefix" if places.question.scope == "all" else "wherever the composition goes"
+    return where + ", at every length" * (places.question.length == "every")
 
 
-def beyond(tree: Tree) -> str:
+def beyond(places: Places) -> str:
     """How far a deviation must go, in words."""
-    return f" by more than {float(tree.question.threshold):g} nats" if tree.question.threshold else ""
+    return f" by more than {float(places.question.threshold):g} nats" if places.question.threshold else ""
 
 
-def at(tree: Tree, t: int, h: int, bits: int | None = None) -> PrefixWitness:
+def at(places: Places, t: int, h: int, bits: int | None = None) -> PrefixWitness:
     """A prefix as a witness, with the experts of `bits`, or those that deviate there."""
-    experts = tree.names(tree.deviating[t][h] if bits is None else bits)
-    return PrefixWitness(tree.tokens(t, h), number(tree.probability(t, h)), experts)
+    experts = places.names(places.at_fault(t, h) if bits is None else bits)
+    return PrefixWitness(places.tokens(t, h), number(places.probability(t, h)), experts)

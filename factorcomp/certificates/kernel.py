@@ -1,4 +1,6 @@
-"""The trusted kernel: it decides every claim about a bounded length by plain enumeration, exactly.
+"""The trusted kernel: it decides every claim exactly, about a bounded length by plain enumeration.
+
+For every length, about finite-state models, it explores their product (every_length.py).
 
 All numbers are fractions where the models are rational and the weights integers; otherwise the numbers that need an
 exponential are enclosed, and a claim that an enclosure cannot tell is UNDECIDED. Deviation, and what follows from it,
@@ -10,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from factorcomp.certificates import composition, factorization
+from factorcomp.certificates.automata import Automaton
 from factorcomp.certificates.claims import (
     COMPOSITION_CLAIMS,
     JOINT_CLAIMS,
@@ -22,10 +25,11 @@ from factorcomp.certificates.claims import (
     Verdict,
 )
 from factorcomp.certificates.enclosure import Value, total
+from factorcomp.certificates.every_length import decide_every_length
 from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.rows import largest_in_nats
-from factorcomp.certificates.tree import Levels, Progress, Tree, spans
+from factorcomp.certificates.tree import Levels, Progress, Tree, bounded, given_masks, spans
 
 METHOD = "rational"
 COMPOSED = (*JOINT_CLAIMS, *COMPOSITION_CLAIMS)
@@ -33,8 +37,8 @@ Named = tuple[str, str | None, Callable[[], Judgement]]
 
 
 def decide(
-    background: Model,
-    experts: Mapping[str, Model],
+    background: Model | Automaton,
+    experts: Mapping[str, Model | Automaton],
     question: Question,
     progress: Progress | None = None,
     claims: Collection[str] | None = None,
@@ -46,9 +50,13 @@ def decide(
     `projective:NAME`. `progress`: called with the prefixes read and all prefixes. `residuals`: false leaves out those
     that take long and that no verdict needs.
 
-    **Raises** `KernelError` for models or masks that do not fit together, or a horizon that is too short.
+    **Raises** `KernelError` for models or masks that do not fit together, a horizon that is too short, or a table for
+    every length.
     """
-    tree = Tree(background, experts, question, progress)
+    if question.length == "every":
+        return decide_every_length(background, experts, question, progress, claims, residuals)
+    tables = {name: _table(model, bounded(question)) for name, model in experts.items()}
+    tree = Tree(_table(background, bounded(question)), tables, question, progress)
     results = [_result(tree, "well_defined", composition.well_defined(tree))]
     defined = results[0].verdict is Verdict.HOLDS
     masks, judges = _judges(tree, defined, residuals)
@@ -67,6 +75,10 @@ def decide(
     return Findings(tuple(results), numbers, deviating, active, masks, prefixes)
 
 
+def _table(model: Model | Automaton, length: int) -> Model:
+    return model.unrolled(length) if isinstance(model, Automaton) else model
+
+
 def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) -> ClaimResult:
     residual = None if said.residual is None else number(said.residual)
     return ClaimResult(claim, said.verdict, METHOD, tree.length, said.why, residual, said.witness, mask)
@@ -81,9 +93,10 @@ def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.M
         ("unit_normalizer", None, partial(composition.unit_normalizer, tree)),
         ("local_equals_global", None, partial(composition.local_equals_global, tree)),
     ]
-    masks, owners = tree.question.masks, ()
+    auto, owners = tree.question.masks == "auto", ()
+    masks = None if tree.question.masks is None else given_masks(tree.question)
     clash: Judgement | None = None
-    if masks == "auto":
+    if auto:
         found = factorization.deviating_positions(tree) if defined else {}
         owners = [name for name in found if found[name]]
         clash = factorization.conflict(tree, found) if defined else None
@@ -98,7 +111,7 @@ def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.M
         judges = [(claim, mask, judge if claim in COMPOSED else lambda: clash) for claim, mask, judge in judges]
     if tree.eos is not None:
         judges.append(("terminates", None, partial(composition.terminates, tree)))
-    return masks if masks is tree.question.masks or (defined and not clash) else None, judges
+    return None if auto and (clash or not defined) else masks, judges
 
 
 def measures(tree: Tree, results: Sequence[ClaimResult]) -> Measures:

@@ -11,13 +11,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from factorcomp.certificates.automata import Automaton
 from factorcomp.certificates.documents import KernelError, brief, conform, parse
-from factorcomp.certificates.models import Entry, Model, check_ended_rows, check_vocabulary
+from factorcomp.certificates.models import Entry, Model, check_ended_rows, check_text, check_vocabulary
 
 TOLERANCE = Fraction(1, 10**6)
 FORMAT = "factorcomp-model/1"
 _RATIO = re.compile(r"(-?\d{1,4300})(?:/(\d{1,4300}))?", re.ASCII)
-_TABULAR = {"format": str, "kind": str, "vocabulary": [str], "eos": (str, None), "steps": [[[(int, Decimal, str)]]]}
+_HEAD = {"format": str, "kind": str, "vocabulary": [str], "eos": (str, None)}
+_NUMBER = (int, Decimal, str)
+_TABULAR = _HEAD | {"steps": [[[_NUMBER]]]}
+_FINITE_STATE = _HEAD | {"initial": str, "states": {"*": {"probabilities": {"*": _NUMBER}, "next": {"*": str}}}}
 _TENSOR = {"dtype": str, "shape": [int], "data_offsets": [int]}
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 
@@ -43,8 +47,8 @@ def fraction(text: str, place: str) -> Fraction:
     return Fraction(int(match[1]), int(match[2] or 1))
 
 
-def read_model(path: str | os.PathLike[str]) -> Model:
-    """The model in a `.json` (tabular) or `.safetensors` file, as interface.md describes them.
+def read_model(path: str | os.PathLike[str]) -> Model | Automaton:
+    """The model in a `.json` (tabular or finite-state) or `.safetensors` file, as interface.md describes them.
 
     **Raises** `KernelError` at the first thing that is wrong: file, place, what was found and what was needed.
     """
@@ -54,23 +58,59 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         raise KernelError(f"{path}: got the ending {Path(path).suffix!r}, needed {' or '.join(readers)}")
     data = read_bytes(path)
     model = reader(data, str(path))
-    check_ended_rows(model, f"{path}: step")
+    if isinstance(model, Model):
+        check_ended_rows(model, f"{path}: step")
     return replace(model, sha256=hashlib.sha256(data).hexdigest())
 
 
-def _json_model(data: bytes, path: str) -> Model:
+def _json_model(data: bytes, path: str) -> Model | Automaton:
     table = parse(data, path)
-    for key, needed in (("format", FORMAT), ("kind", "tabular")):
-        if type(table) is dict and table.get(key, needed) != needed:
-            raise KernelError(f"{path}: {key}: got {brief(table[key])}, needed {brief(needed)}")
-    conform(table, _TABULAR, path)
+    kinds = {"tabular": (_TABULAR, _tabular), "finite_state": (_FINITE_STATE, _finite_state)}
+    kind = table.get("kind") if type(table) is dict else None
+    for key, needed in (("format", (FORMAT,)), ("kind", kinds)):
+        if type(table) is dict and key in table and table[key] not in [*needed]:
+            raise KernelError(f"{path}: {key}: got {brief(table[key])}, needed {' or '.join(map(brief, needed))}")
+    shape, read = kinds["finite_state" if kind == "finite_state" else "tabular"]
+    conform(table, shape, path)
     check_vocabulary(table["vocabulary"], table["eos"], path)
+    return read(table, path)
+
+
+def _tabular(table: dict[str, Any], path: str) -> Model:
     size, steps = len(table["vocabulary"]), []
     for t, rows in enumerate(table["steps"]):
         if len(rows) != size**t:
             raise KernelError(f"{path}: steps[{t}]: got {len(rows)} rows, needed {size}^{t}, one for each prefix")
         steps.append(tuple(_json_row(row, size, f"{path}: steps[{t}][{h}]") for h, row in enumerate(rows)))
     return Model(tuple(table["vocabulary"]), table["eos"], tuple(steps))
+
+
+def _finite_state(table: dict[str, Any], path: str) -> Automaton:
+    """A token without a probability has 0; one that is possible and does not end the sequence needs a next state."""
+    vocabulary, eos, states = table["vocabulary"], table["eos"], table["states"]
+    places, known = {name: place for place, name in enumerate(states)}, {*vocabulary}
+    if table["initial"] not in places:
+        raise KernelError(f"{path}: initial: got {brief(table['initial'])}, needed the name of a state")
+    rows, following = [], []
+    for name, state in states.items():
+        place = f"{path}: states[{brief(name)}]"
+        check_text(name, place)
+        for key, leads in state.items():
+            for token in leads:
+                if token not in known:
+                    raise KernelError(f"{place}.{key}: got the token {brief(token)}, needed one of the vocabulary")
+        leads = state["next"]
+        for target in leads.values():
+            if target not in places:
+                raise KernelError(f"{place}.next: got {brief(target)}, needed the name of a state")
+        row = [state["probabilities"].get(token, 0) for token in vocabulary]
+        rows.append(_json_row(row, len(vocabulary), f"{place}.probabilities"))
+        for token, p in zip(vocabulary, rows[-1], strict=True):
+            if p and token != eos and token not in leads:
+                raise KernelError(f"{place}.next: got no state after {brief(token)}, needed one, as it is possible")
+        following.append(tuple(places[leads[token]] if token in leads else None for token in vocabulary))
+    initial = places[table["initial"]]
+    return Automaton(tuple(vocabulary), eos, tuple(states), initial, tuple(rows), tuple(following))
 
 
 def _json_row(row: list[int | Decimal | str], size: int, place: str) -> tuple[Fraction, ...]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import gcd, inf, lcm, prod
 
 from factorcomp.certificates.enclosure import Enclosure, Value, excess, exponential, log_exceeds, logarithm, total
-from factorcomp.certificates.models import Entry, Model
+from factorcomp.certificates.models import Entry
 
 LARGEST_POWER = 64
 Weight = tuple[Fraction, tuple[tuple[Fraction, Fraction], ...]]
@@ -80,12 +80,11 @@ class Rows:
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Row] = {}
         self._tilted: dict[tuple[Row, Row, Fraction], Row] = {}
 
-    def read(self, model: Model, t: int, h: int) -> Row:
-        """The row of the prefix with index `h` among those of length `t`."""
-        entries = model.steps[t][h]
-        key = (model.scale, entries)
+    def read(self, scale: str, entries: tuple[Entry, ...]) -> Row:
+        """The row of these entries of a model."""
+        key = (scale, entries)
         if key not in self._read:
-            if model.scale == "probs":
+            if scale == "probs":
                 self._read[key] = self.rational([p if isinstance(p, Fraction) else Fraction(p) for p in entries])
             else:
                 self._read[key] = self.row([None if c == -inf else (Fraction(c), ()) for c in entries])

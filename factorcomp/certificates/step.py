@@ -14,22 +14,29 @@ class Step:
 
     **Fields:** `rows`: the background's, then the experts'. `deviating`: bit i is set if expert i deviates. `error`:
     the first token whose ratio is undefined, and the experts that open it, or `None`. `support`: the tokens that may
-    follow under the composition. `opened`: whether some expert admits a token that the background excludes.
+    follow under the composition. `opened`: whether some expert admits a token that the background excludes. `gaps`:
+    bit m is set if model m (the background is 0) says nothing; it then has a row without a possible token.
     """
 
-    def __init__(self, rows: Rows, read: Sequence[Row], question: Question, weights: Sequence[Fraction]) -> None:
+    def __init__(
+        self, rows: Rows, entries: Sequence[Row | None], question: Question, weights: Sequence[Fraction], size: int
+    ) -> None:
+        self.gaps = sum(1 << m for m, row in enumerate(entries) if row is None)
+        read = [rows.rational([Fraction(0)] * size) if row is None else row for row in entries]
         background, *experts = read
         self._rows, self._read, self._null_tokens = rows, read, question.null_tokens
         self.zero, self.one = (Fraction(n) if rows.exact else Enclosure.of(n) for n in (0, 1))
         self.rows = (background, *(rows.tilted(background, *pair) for pair in zip(experts, weights, strict=True)))
+        self.deviating, self.opened, self.support = 0, False, (False,) * size
+        self.error: tuple[int, tuple[int, ...]] | None = None
+        if self.gaps:
+            return
         if question.threshold:
             bounds = [question.threshold / weight for weight in weights]
             flags = [exceeds(value, bound) for value, bound in zip(self.oscillations, bounds, strict=True)]
         else:
             flags = [expert is not background for expert in experts]
         self.deviating = sum(flag << i for i, flag in enumerate(flags))
-        self.error: tuple[int, tuple[int, ...]] | None = None
-        self.opened = False
         tolerated = {"strict": 0, "cancel": 1, "drop": len(experts)}[question.null_tokens]
         support = []
         for y, possible in enumerate(background.support):
@@ -50,7 +57,7 @@ class Step:
 
     @property
     def broken(self) -> bool:
-        """Whether the composition has no next token: an undefined ratio, or no mass (1.1)."""
+        """Whether the composition has no next token: a gap, an undefined ratio, or no mass (1.1)."""
         return not any(self.support)
 
     @cached_property

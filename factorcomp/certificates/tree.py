@@ -1,21 +1,20 @@
 """Every prefix up to the horizon: what is reachable, who deviates where, and the laws, computed when asked."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import mul, or_
 
-from factorcomp.certificates.claims import Question, Spans, Tokens
+from factorcomp.certificates.claims import Positions, Question, Spans, Tokens
 from factorcomp.certificates.documents import KernelError
-from factorcomp.certificates.enclosure import Enclosure, Value, total
-from factorcomp.certificates.models import Model, aligned
-from factorcomp.certificates.rows import LARGEST_POWER, Row, Rows
+from factorcomp.certificates.enclosure import Value, total
+from factorcomp.certificates.models import Model
+from factorcomp.certificates.rows import Row
+from factorcomp.certificates.setting import Setting, check_options
 from factorcomp.certificates.step import Step
 
 Progress = Callable[[int, int], None]
 Levels = list[list[Value]]
-LARGEST_WEIGHT = 1000
 
 
 class Tree:
@@ -29,26 +28,19 @@ class Tree:
         self, background: Model, experts: Mapping[str, Model], question: Question, progress: Progress | None = None
     ) -> None:
         _check_question(background, experts, question)
-        self.question, self.experts = question, tuple(experts)
-        self.vocabulary, self.eos = background.vocabulary, background.eos
-        self.size, self.length = len(background.vocabulary), question.length
-        models = [background, *(aligned(experts[name], self.vocabulary, self.eos, name) for name in experts)]
-        weights = [question.weight(name) for name in experts]
-        self.exact = all(model.scale == "probs" for model in models) and all(
-            weight.denominator == 1 and weight <= LARGEST_POWER for weight in weights
-        )
-        one: Value = Fraction(1) if self.exact else Enclosure.of(1)
-        self.zero, self.one = one - one, one
-        rows, known = Rows(weights, self.exact), {}
+        vocabulary, eos = background.vocabulary, background.eos
+        models = [background, *(model.aligned(vocabulary, eos, name) for name, model in experts.items())]
+        setting = Setting(question, tuple(experts), len(vocabulary), [model.scale for model in models])
+        self.question, self.experts, self.names = question, setting.experts, setting.names
+        self.vocabulary, self.eos, self.size, self.length = vocabulary, eos, len(vocabulary), bounded(question)
+        self.exact, self.zero, self.one = setting.exact, setting.zero, setting.one
         self.steps: list[list[Step]] = []
         count = sum(self.size**t for t in range(self.length))
         for t in range(self.length):
             self.steps.append([])
             for h in range(self.size**t):
-                read = tuple(rows.read(model, t, h) for model in models)
-                if read not in known:
-                    known[read] = Step(rows, read, question, weights)
-                self.steps[t].append(known[read])
+                read = tuple(setting.read(m, model.steps[t][h]) for m, model in enumerate(models))
+                self.steps[t].append(setting.step(read))
                 if progress and not h % 256:
                     progress((self.size**t - 1) // max(self.size - 1, 1) + h, count)
         if progress:
@@ -105,6 +97,10 @@ class Tree:
         """The law of the background (0) or of an expert (from 1)."""
         return self.law(lambda step: step.rows[index])
 
+    def at_fault(self, t: int, h: int) -> int:
+        """The experts that deviate at one prefix in scope, as bits."""
+        return self.deviating[t][h]
+
     @cached_property
     def deviating(self) -> list[list[int]]:
         """The experts that deviate at each prefix in scope, as bits."""
@@ -127,7 +123,7 @@ class Tree:
         """The entries of a level that belong to the extensions of the prefix with index `h`."""
         return level[h * self.size : (h + 1) * self.size]
 
-    def meets(self, bad: Callable[[int, int], bool]) -> Value:
+    def meets(self, bad: Callable[[int, int], bool]) -> Value | None:
         """The probability that a path of the composition meets a prefix in scope for which `bad(t, h)`."""
         found, met = [], [False]
         for t in range(self.length):
@@ -140,10 +136,6 @@ class Tree:
         """Whether a reachable prefix has ended, with EOS."""
         return t > 0 and self.vocabulary[h % self.size] == self.eos
 
-    def names(self, bits: int) -> tuple[str, ...]:
-        """The experts whose bits are set, in the order given."""
-        return tuple(name for i, name in enumerate(self.experts) if bits >> i & 1)
-
 
 def spans(flags: Sequence[int | bool]) -> Spans:
     """The true stretches of a level as half-open ranges of indices."""
@@ -151,23 +143,32 @@ def spans(flags: Sequence[int | bool]) -> Spans:
     return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 
+def bounded(question: Question) -> int:
+    """The length of a question that has one."""
+    if isinstance(question.length, str):
+        raise KernelError("got the question for every length, needed a bounded one")
+    return question.length
+
+
 def _check_question(background: Model, experts: Mapping[str, Model], question: Question) -> None:
     """Raises `KernelError` for a question that these models cannot be asked."""
+    length = bounded(question)
     for name, model in (("background", background), *experts.items()):
-        if not 0 <= question.length <= model.horizon:
-            raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {question.length}")
-    if question.threshold < 0 or any(not 0 < weight <= LARGEST_WEIGHT for weight in question.weights.values()):
-        raise KernelError(
-            f"got a threshold below 0 or a weight out of range, needed >= 0, and > 0 up to {LARGEST_POWER}"
-        )
-    if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
-        raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")
-    masks = question.masks if isinstance(question.masks, Mapping) else {}
-    for name in (*masks, *question.weights):
-        if name not in experts:
-            raise KernelError(f"got a mask or a weight for {name!r}, needed one of {', '.join(experts)}")
+        if not 0 <= length <= model.horizon:
+            raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {length}")
+    check_options(question, experts)
+    masks = given_masks(question)
     owned = sorted(position for mask in masks.values() for position in mask)
     if len(set(owned)) < len(owned) or any(list(mask) != sorted(mask) for mask in masks.values()):
         raise KernelError("got masks that overlap or do not increase, needed disjoint increasing positions")
-    if owned and not 0 <= owned[0] <= owned[-1] < question.length:
-        raise KernelError(f"got masks at {owned[0]} to {owned[-1]}, needed positions from 0 to {question.length - 1}")
+    if owned and not 0 <= owned[0] <= owned[-1] < length:
+        raise KernelError(f"got masks at {owned[0]} to {owned[-1]}, needed positions from 0 to {length - 1}")
+
+
+def given_masks(question: Question) -> dict[str, tuple[int, ...]]:
+    """The masks of a question with a length, if they are given."""
+    masks = question.masks if isinstance(question.masks, Mapping) else {}
+    for name, mask in masks.items():
+        if isinstance(mask, Positions):
+            raise KernelError(f"{name}: got the mask {mask} without an end, needed positions below {question.length}")
+    return {name: mask for name, mask in masks.items() if not isinstance(mask, Positions)}

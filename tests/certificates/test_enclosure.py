@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factorcomp.certificates import Model, Question, decide
-from factorcomp.certificates import tree as tree_module
+from factorcomp.certificates import setting as setting_module
 from factorcomp.certificates.claims import Verdict
 from factorcomp.certificates.enclosure import (
     Enclosure,
@@ -87,7 +87,7 @@ def test_enclosures_never_contradict_the_fractions(instance: Instance) -> None:
     """The same question in both arithmetics: decided verdicts and witnesses agree, numbers agree to 1e-9."""
     exact = decided(instance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_module, "LARGEST_POWER", 0)
+        patch.setattr(setting_module, "LARGEST_POWER", 0)
         enclosed = decided(instance)
     assert enclosed.deviating == exact.deviating
     assert enclosed.active == exact.active

@@ -67,7 +67,7 @@ HOSTILE = {
     "a missing key": ('{"format": "factorcomp-model/1", "kind": "tabular"}', 'got no "vocabulary"'),
     "a list": ("[]", "got a list of 0, needed a mapping"),
     "another version": (document(format="factorcomp-model/2"), 'format: got "factorcomp-model/2"'),
-    "finite-state": (document(kind="finite_state"), 'kind: got "finite_state", needed "tabular"'),
+    "another kind": (document(kind="hidden"), 'kind: got "hidden", needed "tabular" or "finite_state"'),
     "a huge exponent": (rows("[1e999999999, 0]"), "exponent within 5000"),
     "a long exponent": (rows(f"[1e{'9' * 5000}, 0]"), "exponent within 5000"),
     "a small exponent": (rows("[1e-999999, 1]"), "exponent within 5000"),
