@@ -3,48 +3,26 @@
 Source: theory.md, sections 3, 4, 7 and 10.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Int
 
 from factorcomp.certificates.claims import Invariant, Number, Phase, Question
 from factorcomp.composition import graph
 from factorcomp.composition.automata import compose_exactly
-from factorcomp.composition.search import Search
 from factorcomp.finite_state.chains import AbstractChain, Chain, ExactChain, transitions
-from factorcomp.finite_state.composed import compose_states
-from factorcomp.finite_state.laws import Law, law_beside, law_of
-from factorcomp.finite_state.lengths import MOST_LENGTHS, walk
 from factorcomp.finite_state.phases import Phases, find_phases
 from factorcomp.finite_state.runs import most_runs
+from factorcomp.finite_state.seen import AbstractSeen, Flags
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
-from factorcomp.surveys import Meeting, Pair, Progress, Sighting, Vanishing
-
-Flags = Bool[np.ndarray, " states"]
+from factorcomp.surveys import Meeting, Progress, Sighting
 
 
-@dataclass(frozen=True)
-class Normalizers:
-    """Does `Z(h)` depend on the length of h alone? `differ`: the first two prefixes of one length after which it is not
-    the same. `unsettled`: floating point cannot tell. `tv`: of local and global composition one token later."""
-
-    differ: Pair | None
-    unsettled: bool
-    tv: float
-
-
-class EveryLength:
-    """All that the claims about every length need; experts by their place in the order given.
-
-    Numbers about the long run are `None` where no method converges. Only `undefined` and `states` have a meaning where
-    the composition is undefined in scope.
-    """
+class EveryLength(AbstractSeen):
+    """What is seen for every length. Numbers about the long run are `None` where no method converges."""
 
     def __init__(
         self,
@@ -55,35 +33,8 @@ class EveryLength:
         exact: bool = False,
     ):
         """`exact`: the long run in rational numbers, where the models are rational and the weights whole."""
-        self.background, self.experts, self.question, self._exact = background, experts, question, exact
-        self.composed = compose_states(background, experts, question, progress=progress)
-        self.product = self.composed.product
-        self._search = self.product.search
-
-    # prefixes
-
-    def sighting(self, state: int, experts: Flags | None = None) -> Sighting:
-        """The first prefix that leads to a state, with the experts that are marked."""
-        return self.sighting_of(self._search, state, self._search.path(state), experts)
-
-    def sighting_of(self, search: Search, place: int, path: list[int], experts: Flags | None) -> Sighting:
-        """The first prefix of a place of a search; `path`: the states of the product that it passes."""
-        who = () if experts is None else tuple(int(i) for i in np.flatnonzero(experts))
-        probability = math.exp(self.composed.log_probability(path[:-1], search.tokens(place)))
-        return Sighting(len(path) - 1, search.index(place), probability, who)
-
-    def _first(self, flags: Flags, who: Bool[np.ndarray, "experts states"] | None = None) -> Sighting | None:
-        if not flags.any():
-            return None
-        state = int(flags.argmax())
-        return self.sighting(state, None if who is None else who[:, state])
-
-    # what a survey of one length has too
-
-    @property
-    def states(self) -> int:
-        """The number of states of the product in scope."""
-        return len(self.product)
+        super().__init__(background, experts, question, progress)
+        self._exact = exact
 
     @cached_property
     def chain(self) -> AbstractChain:
@@ -100,21 +51,8 @@ class EveryLength:
         weights = [self.question.weight(name) for name in self.experts]
         return compose_exactly(models, weights, self.product, self.question.null_tokens)
 
-    @cached_property
-    def undefined(self) -> Meeting:
-        """The prefixes at which the composition is undefined."""
-        return self._meeting(self.product.broken)
-
-    def _meeting(self, flags: Flags, who: Bool[np.ndarray, "experts states"] | None = None) -> Meeting:
-        if not flags.any():
-            return Meeting(None, 0.0)
-        return Meeting(self._first(flags, who), self.chain.probability_to_meet(flags))
-
-    @cached_property
-    def overlap(self) -> Meeting:
-        """Two experts deviate (Theorem 7.3)."""
-        deviates = self.composed.deviates
-        return self._meeting(deviates.sum(axis=0) > 1, deviates)
+    def probability_to_meet(self, flags: Flags) -> Number | None:
+        return self.chain.probability_to_meet(flags)
 
     @cached_property
     def phases(self) -> Phases:
@@ -156,102 +94,10 @@ class EveryLength:
         return np.where(self.product.support[self.phases.state], self.phases.search.next, NOWHERE)
 
     @cached_property
-    def normalizer(self) -> Vanishing:
-        """`log Z`."""
-        return self._vanishing(self.composed.log_normalizer)
-
-    @cached_property
-    def switching(self) -> Vanishing:
-        """The distance to the nearest component."""
-        return self._vanishing(self.composed.nearest_tv)
-
-    def _vanishing(self, value: Float[np.ndarray, " states"]) -> Vanishing:
-        composed, size = self.composed, np.abs(value)
-        certain = ~(size <= composed.error)
-        unsure = ~certain & ~composed.settled
-        return Vanishing(self._first(certain, composed.deviates), self._first(unsure), float(size.max(initial=0.0)))
-
-    # what only every length has
-
-    @cached_property
-    def normalizers(self) -> Normalizers:
-        """Theorem 1.5 (2) at every horizon.
-
-        Lengths t and u are alike if some state is reached after both. What is alike stays alike one token later, so
-        that it repeats: from the smallest such length on, by the greatest common divisor of all the differences.
-        """
-        reachable = self.product.reachable
-        depth = graph.steps_from(graph.matrix(self.product.followed), np.zeros(1, dtype=np.int64))
-        origin, edge = np.nonzero((self.product.followed != NOWHERE) & reachable[:, None])
-        later, again = depth[origin] + 1, depth[self.product.followed[origin, edge]]
-        detours = later != again
-        start, period = math.inf, 0
-        if detours.any():
-            start, period = int(again[detours].min()), int(np.gcd.reduce(later[detours] - again[detours]))
-        kind = depth.copy()
-        if period:
-            kind = np.where(depth < start, depth, start + (depth - start) % period)
-        low, high = (np.full(int(kind.max()) + 1, sign * np.inf) for sign in (1, -1))
-        error = np.where(self.composed.settled, 0.0, self.composed.error)
-        value = self.composed.log_normalizer
-        np.minimum.at(low, kind[reachable], (value + error)[reachable])
-        np.maximum.at(high, kind[reachable], (value - error)[reachable])
-        if (high > low).any():
-            return self._first_difference()
-        return Normalizers(None, self._unsettled(kind, reachable), 0.0)
-
-    def _unsettled(self, kind: Int[np.ndarray, " states"], reachable: Flags) -> bool:
-        """Whether states of one kind may have different `Z`: they are not all settled, nor all of the same rows."""
-        rows = self._rows()
-        rows = np.where(self.composed.settled, -1, rows)
-        pairs = np.unique(np.stack([kind[reachable], rows[reachable]]), axis=1)
-        return len(np.unique(pairs[0])) < pairs.shape[1]
-
-    def _rows(self) -> Int[np.ndarray, " states"]:
-        """A number for each state that is the same where all models' rows have the same log-probabilities as given."""
-        models, members = [self.background, *self.experts.values()], self.product.members
-        number = np.zeros(self.states, dtype=np.int64)
-        for model, states in zip(models, members, strict=True):
-            places = np.arange(model.rows.shape[0])
-            logs = model.rows.log_probs(0, len(places))
-            _, first, row = np.unique(logs, axis=0, return_index=True, return_inverse=True)
-            same = model.rows.identical(places, model.rows, first[row])
-            row = np.where(same, row, len(first) + places)
-            _, number = np.unique(np.stack([number, row[states]]), axis=1, return_inverse=True)
-        return number
-
-    def _first_difference(self) -> Normalizers:
-        """Walks from length to length, until two states of one length certainly have different `Z`."""
-        composed, followed, rows = self.composed, self.product.followed, self._rows()
-        value, error = composed.log_normalizer, np.where(composed.settled, 0.0, composed.error)
-        doubtful, mass = False, np.ones(1)
-        for length, level in enumerate(islice(walk(followed), MOST_LENGTHS)):
-            states = level.states
-            apart = np.abs(value[states] - value[states[0]]) > error[states] + error[states[0]]
-            unsure = ~apart & (rows[states] != rows[states[0]]) & (error[states] + error[states[0]] > 0)
-            other = int(apart.argmax())
-            if apart[other]:
-                z = np.exp(value[states])
-                tv = float(mass @ np.maximum(0.0, 1 - z / (mass @ z)))
-                pair = Pair(length, level.index[0], level.index[other])
-                return Normalizers(pair, doubtful or bool(unsure[:other].any()), tv)
-            doubtful = doubtful or bool(unsure.any())
-            flow = mass[level.origin] * np.exp(composed.log_probs[states[level.origin], level.token])
-            _, first, which = np.unique(level.after, return_index=True, return_inverse=True)
-            mass = np.bincount(which, flow)[np.argsort(first)]
-        return Normalizers(None, True, 0.0)
-
-    @cached_property
     def endless(self) -> Sighting | None:
         """The first prefix from which EOS cannot be reached."""
         stuck = self.product.reachable & (graph.reaching(self.product.followed, np.flatnonzero(self.ended)) < 0)
         return self._first(stuck)
-
-    @property
-    def ended(self) -> Flags:
-        """The states at which the sequence has ended: one at most."""
-        end = NOWHERE - 1 if self.background.ended is None else self.background.ended
-        return self.product.members[0] == end
 
     @cached_property
     def invariant(self) -> Invariant:
@@ -261,7 +107,7 @@ class EveryLength:
             None if ended else tuple(name[q] for name, q in zip(names, members, strict=True))
             for members, ended in zip(self.product.members.T.tolist(), self.ended, strict=True)
         ]
-        after = [tuple(None if q == NOWHERE else q for q in row) for row in self._search.next.tolist()]
+        after = [tuple(None if q == NOWHERE else q for q in row) for row in self.product.search.next.tolist()]
         if self.phases.conflict.any():
             return Invariant(tuple(states), tuple(after), None)
         found: list[list[tuple[Phase, ...]]] = [[] for _ in states]
@@ -286,16 +132,12 @@ class EveryLength:
         """The expected length, up to and with EOS: of the composition, of the background (0) or of expert i (i + 1)."""
         if of is None:
             return self.chain.expected_steps(~self.ended)
-        law = law_of(self.background) if of == 0 else self._law(of - 1)
+        law = self.law(of)
         matrix, ended = law.chain, law.ended(self.background.vocabulary.index(self.background.eos or ""))
         if self._exact and (rows := law.exact_rows) is not None:
             return ExactChain(transitions(rows, law.following), matrix).expected_steps(~ended)
         return Chain(matrix).expected_steps(~ended)
 
-    def _law(self, i: int) -> Law:
-        name = list(self.experts)[i]
-        return law_beside(self.background, self.experts[name], self.question.weight(name))
-
     def runs(self, i: int) -> int | float:
         """The most separate runs of deviation on a path, `math.inf` if there is no bound (3.6)."""
-        return most_runs(self._search.next, self.composed.deviates[i])
+        return most_runs(self.product.search.next, self.composed.deviates[i])
