@@ -283,7 +283,8 @@ class Recipe:
         def row(owner: int, phase: int, bit: int) -> Row:
             key = (owner if owner == owners[phase] else 0, phase, bit if owners[phase] == remembered else 0)
             if key not in rows:
-                rows[key] = self.row() if key[0] == 0 else self.other(row(0, phase, bit))
+                same = row(0, phase, bit) if key[0] else self.row()
+                rows[key] = same if not key[0] else self.opened(same) if self.one_in(8) else self.other(same)
             return rows[key]
 
         background = Draft([row(0, phase, bit) for phase, bit in states], lines)

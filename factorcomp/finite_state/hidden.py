@@ -25,8 +25,11 @@ from typing import Any, Literal
 from factorcomp.certificates.claims import Number, Positions, Tokens
 from factorcomp.models.finite_state import FiniteStateModel
 
-LARGEST = 1_000
-"""The most states of an automaton made here, and the most dimensions of a span: a cube of them is the work."""
+LARGEST = 400
+"""The most states of an automaton made here, and the most dimensions of a span.
+
+A span of 150 dimensions without structure takes some ten seconds, of twice as many some minutes.
+"""
 
 Row = Mapping[int, Fraction]
 """A row of a matrix, without its zeros: column -> entry."""
@@ -58,9 +61,9 @@ class WeightedAutomaton:
     def from_dense(
         cls,
         vocabulary: Iterable[str],
-        initial: Sequence[Number],
-        matrices: Mapping[str, Sequence[Sequence[Number]]],
-        final: Sequence[Number],
+        initial: Sequence[Number | int],
+        matrices: Mapping[str, Sequence[Sequence[Number | int]]],
+        final: Sequence[Number | int],
     ) -> "WeightedAutomaton":
         """The same from `α` `[n]`, `A_a` `[n, n]` by token, and `β` `[n]`; floats are the dyadic fractions they are.
 
@@ -185,8 +188,9 @@ def _forward(automaton: WeightedAutomaton) -> WeightedAutomaton:
     waiting = deque([start])
     while waiting:
         vector = waiting.popleft()
-        if _enlarges(span, vector):
-            waiting += [_times(vector, matrix) for matrix in matrices]
+        kept = _enlarge(span, vector)
+        if kept is not None:
+            waiting += [_times(kept, matrix) for matrix in matrices]
     numbers = {pivot: number for number, pivot in enumerate(sorted(span))}
 
     def coordinates(vector: Mapping[int, Any]) -> Row:
@@ -268,8 +272,9 @@ def difference(first: WeightedAutomaton, second: WeightedAutomaton) -> Tokens | 
 
     Breadth first, the vectors `(α A_w, -α' A'_w)` are kept as long as they are independent of those before. A vector
     that depends on earlier ones says nothing new, of its extensions either: `v_w = Σ c_u v_u` gives
-    `v_{wa} = Σ c_u v_{ua}`, and every `ua` comes before `wa`. So at most `N = n + n'` vectors are extended, the witness
-    is shorter than `N`, and the work is `O(|V| N³)` in exact rationals (Schützenberger; Tzeng 1992).
+    `v_{wa} = Σ c_u v_{ua}`, and every `ua` comes before `wa`. For the same reason what is left of a vector beside the
+    earlier ones stands for it. So at most `N = n + n'` vectors are extended, the witness is shorter than `N`, and the
+    work is `O(|V| N³)` operations on rationals, which grow with `N` (Schützenberger; Tzeng 1992).
 
     **Raises:** `TooManyStatesError` if `N` exceeds `LARGEST`; `ValueError` where the vocabularies differ.
 
@@ -295,8 +300,9 @@ def difference(first: WeightedAutomaton, second: WeightedAutomaton) -> Tokens | 
         word, vector = waiting.popleft()
         if sum((weight * final[state] for state, weight in vector.items()), exact(Fraction(0))) != 0:
             return tuple(first.vocabulary[token] for token in word)
-        if _enlarges(span, vector):
-            waiting += [((*word, token), _times(vector, matrix)) for token, matrix in enumerate(matrices)]
+        kept = _enlarge(span, vector)
+        if kept is not None:
+            waiting += [((*word, token), _times(kept, matrix)) for token, matrix in enumerate(matrices)]
     return None
 
 
@@ -390,7 +396,7 @@ def factorized_conditionals(
 # Vectors without their zeros
 
 
-def _sparse(row: Sequence[Number]) -> Row:
+def _sparse(row: Sequence[Number | int]) -> Row:
     return {place: Fraction(weight) for place, weight in enumerate(row) if weight != 0}
 
 
@@ -412,17 +418,18 @@ def _times(vector: Mapping[int, Any], matrix: Sequence[Mapping[int, Any]]) -> di
     return product
 
 
-def _enlarges(span: dict[int, dict[int, Any]], vector: Mapping[int, Any]) -> bool:
-    """Whether the vector is independent of the span, which it then joins.
+def _enlarge(span: dict[int, dict[int, Any]], vector: Mapping[int, Any]) -> dict[int, Any] | None:
+    """What is left of the vector beside the span, which it joins, scaled; `None` if nothing is left.
 
     `span[p]` has its first entry, 1, at place `p`.
     """
     left = _reduce(span, vector)[1]
-    if left:
-        pivot = min(left)
-        head = left[pivot]
-        span[pivot] = {place: weight / head for place, weight in left.items()}
-    return bool(left)
+    if not left:
+        return None
+    pivot = min(left)
+    head = left[pivot]
+    span[pivot] = {place: weight / head for place, weight in left.items()}
+    return span[pivot]
 
 
 def _reduce(span: Mapping[int, Mapping[int, Any]], vector: Mapping[int, Any]) -> tuple[dict[int, Any], dict[int, Any]]:
