@@ -202,7 +202,11 @@ class Termination:
 @dataclass(frozen=True)
 class Measures:
     """The numbers of a report; `None` where a number has no meaning (no prefix in scope, no EOS, every length), or
-    where no method found it."""
+    where no method found it.
+
+    `bounds`: from below and above, what is not known itself: `tv_to_switching` and `tv_local_global` of a length beyond
+    enumeration.
+    """
 
     tv_to_switching: Number | None
     tv_local_global: Number | None
@@ -211,6 +215,7 @@ class Measures:
     experts: Mapping[str, ExpertMeasures]
     overlap_probability: Number | None
     termination: Termination | None
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 Phase = Literal["before", "active", "after"]

@@ -7,10 +7,10 @@ from typing import Any, Generic, TypeVar
 from factorcomp.certificates.claims import ClaimResult, PrefixWitness, Question, Tokens, Verdict
 from factorcomp.enumeration.tree import tokens_of
 from factorcomp.factorization.wording import quoted
-from factorcomp.finite_state.every_length import EveryLength
+from factorcomp.finite_state.seen import AbstractSeen
 from factorcomp.surveys import Sighting, Survey
 
-S = TypeVar("S", bound="Survey | EveryLength")
+S = TypeVar("S", bound="Survey | AbstractSeen")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Context(Generic[S]):
     def tokens(self, length: int, index: int) -> Tokens:
         """The tokens of the prefix of `length` tokens with this index."""
         return tuple(self.vocabulary[y] for y in tokens_of(index, length, len(self.vocabulary)))
+
+    def spelled(self, tokens: Sequence[int]) -> Tokens:
+        """Tokens by their places."""
+        return tuple(self.vocabulary[y] for y in tokens)
 
     def who(self, experts: Sequence[int]) -> tuple[str, ...]:
         """The names of experts."""

@@ -102,11 +102,19 @@ def projective(context: Context, marginal: Marginal, conditionals: Conditionals)
         return context.result("projective", Verdict.UNDECIDED, UNSETTLED, residual=marginal.tv, mask=name)
     tokens = tuple(context.vocabulary[y] for y in marginal.cell)
     witness = MarginalWitness(marginal.positions, tokens, marginal.composition, marginal.own)
+    return marginal_differs(context, name, witness, marginal.tv)
+
+
+def marginal_differs(
+    context: Context, name: str, witness: MarginalWitness, tv: float, what: str = "the mask"
+) -> ClaimResult:
+    """Not projective: the marginals of `what` differ, most at the witness."""
+    composition, expert = float(witness.composition), float(witness.expert)
     why = (
-        f"the mask reads {quoted(tokens)} with probability {marginal.composition:.4g} under the composition, "
-        f"{marginal.own:.4g} under {name}"
+        f"{what} reads {quoted(witness.tokens)} with probability {composition:.4g} under the composition, "
+        f"{expert:.4g} under {name}"
     )
-    return context.result("projective", Verdict.REFUTED, why, residual=marginal.tv, witness=witness, mask=name)
+    return context.result("projective", Verdict.REFUTED, why, residual=tv, witness=witness, mask=name)
 
 
 def has_law_of(context: Context, name: str) -> ClaimResult:

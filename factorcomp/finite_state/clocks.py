@@ -80,8 +80,11 @@ def repeating(flags: Sequence[bool], loop: int) -> Positions:
     return Positions(finite, tuple((len(head) + t, period) for t, flag in enumerate(cycle) if flag))
 
 
-def with_clock(following: Int[np.ndarray, "states vocab"], clock: Clock) -> Search:
-    """The states together with the tick of the position that follows: `members` are state and tick."""
+def with_clock(following: Int[np.ndarray, "states vocab"], clock: Clock, depth: int | None = None) -> Search:
+    """The states together with the tick of the position that follows: `members` are state and tick.
+
+    `depth`: the longest prefixes looked at.
+    """
     ticks = clock.after
 
     def expand(members: Members) -> tuple[Bool[np.ndarray, "_ vocab"], Int[np.ndarray, "parts _ vocab"]]:
@@ -89,4 +92,4 @@ def with_clock(following: Int[np.ndarray, "states vocab"], clock: Clock) -> Sear
         after = following[state]
         return after != NOWHERE, np.stack([after, np.broadcast_to(ticks[tick][:, None], after.shape)])
 
-    return breadth_first([0, 0], [len(following), len(clock)], expand)
+    return breadth_first([0, 0], [len(following), len(clock)], expand, depth=depth)

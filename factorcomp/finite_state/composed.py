@@ -20,7 +20,7 @@ from factorcomp.surveys import Progress
 
 STATES_PER_BLOCK = 1 << 13
 """Composed at a time, so that all that is made of them stays in cache."""
-KEPT = ("log_probs", "log_normalizer", "nearest_tv", "expert_tv", "settled", "error")
+KEPT = ("log_probs", "switching", "log_normalizer", "nearest_tv", "expert_tv", "settled", "error")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Composed:
     deviates: Bool[np.ndarray, "experts states"]
     oscillation: Float[np.ndarray, "experts states"]
     log_probs: Float[np.ndarray, "states vocab"]
+    switching: Float[np.ndarray, "states vocab"]
     log_normalizer: Float[np.ndarray, " states"]
     nearest_tv: Float[np.ndarray, " states"]
     expert_tv: Float[np.ndarray, "experts states"]

@@ -3,9 +3,12 @@
 Source: theory.md, sections 3, 4, 7 and 10.
 """
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Int
@@ -14,11 +17,22 @@ from factorcomp.certificates.claims import Invariant, Number, Phase, Question
 from factorcomp.composition import graph
 from factorcomp.composition.automata import compose_exactly
 from factorcomp.finite_state.chains import AbstractChain, Chain, ExactChain, transitions
+from factorcomp.finite_state.lengths import MOST_LENGTHS, walk
 from factorcomp.finite_state.phases import Phases, find_phases
 from factorcomp.finite_state.runs import most_runs
 from factorcomp.finite_state.seen import AbstractSeen, Flags
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
-from factorcomp.surveys import Meeting, Progress, Sighting
+from factorcomp.surveys import Meeting, Pair, Progress, Sighting
+
+
+@dataclass(frozen=True)
+class Normalizers:
+    """Does `Z(h)` depend on the length of h alone? `differ`: the first two prefixes of one length after which it is not
+    the same. `unsettled`: floating point cannot tell. `tv`: of local and global composition one token later."""
+
+    differ: Pair | None
+    unsettled: bool
+    tv: float
 
 
 class EveryLength(AbstractSeen):
@@ -92,6 +106,61 @@ class EveryLength(AbstractSeen):
     def phases_followed(self) -> Int[np.ndarray, "places vocab"]:
         """The edges of the phases along the composition's support."""
         return np.where(self.product.support[self.phases.state], self.phases.search.next, NOWHERE)
+
+    @cached_property
+    def normalizers(self) -> Normalizers:
+        """Theorem 1.5 (2) at every horizon.
+
+        Lengths t and u are alike if some state is reached after both. What is alike stays alike one token later, so
+        that it repeats: from the smallest such length on, by the greatest common divisor of all the differences.
+        """
+        reachable = self.product.reachable
+        depth = graph.steps_from(graph.matrix(self.product.followed), np.zeros(1, dtype=np.int64))
+        origin, edge = np.nonzero((self.product.followed != NOWHERE) & reachable[:, None])
+        later, again = depth[origin] + 1, depth[self.product.followed[origin, edge]]
+        detours = later != again
+        start, period = math.inf, 0
+        if detours.any():
+            start, period = int(again[detours].min()), int(np.gcd.reduce(later[detours] - again[detours]))
+        kind = depth.copy()
+        if period:
+            kind = np.where(depth < start, depth, start + (depth - start) % period)
+        low, high = (np.full(int(kind.max()) + 1, sign * np.inf) for sign in (1, -1))
+        error = np.where(self.composed.settled, 0.0, self.composed.error)
+        value = self.composed.log_normalizer
+        np.minimum.at(low, kind[reachable], (value + error)[reachable])
+        np.maximum.at(high, kind[reachable], (value - error)[reachable])
+        if (high > low).any():
+            return self._first_difference()
+        return Normalizers(None, self._may_differ(kind, reachable), 0.0)
+
+    def _may_differ(self, kind: Int[np.ndarray, " states"], reachable: Flags) -> bool:
+        """Whether states of one kind may have different `Z`: they are not all settled, nor all of the same rows."""
+        rows = self.rows()
+        rows = np.where(self.composed.settled, -1, rows)
+        pairs = np.unique(np.stack([kind[reachable], rows[reachable]]), axis=1)
+        return len(np.unique(pairs[0])) < pairs.shape[1]
+
+    def _first_difference(self) -> Normalizers:
+        """Walks from length to length, until two states of one length certainly have different `Z`."""
+        composed, followed, rows = self.composed, self.product.followed, self.rows()
+        value, error = composed.log_normalizer, np.where(composed.settled, 0.0, composed.error)
+        doubtful, mass = False, np.ones(1)
+        for length, level in enumerate(islice(walk(followed), MOST_LENGTHS)):
+            states = level.states
+            apart = np.abs(value[states] - value[states[0]]) > error[states] + error[states[0]]
+            unsure = ~apart & (rows[states] != rows[states[0]]) & (error[states] + error[states[0]] > 0)
+            other = int(apart.argmax())
+            if apart[other]:
+                z = np.exp(value[states])
+                tv = float(mass @ np.maximum(0.0, 1 - z / (mass @ z)))
+                pair = Pair(length, level.index[0], level.index[other])
+                return Normalizers(pair, doubtful or bool(unsure[:other].any()), tv)
+            doubtful = doubtful or bool(unsure.any())
+            flow = mass[level.origin] * np.exp(composed.log_probs[states[level.origin], level.token])
+            _, first, which = np.unique(level.after, return_index=True, return_inverse=True)
+            mass = np.bincount(which, flow)[np.argsort(first)]
+        return Normalizers(None, True, 0.0)
 
     @cached_property
     def endless(self) -> Sighting | None:

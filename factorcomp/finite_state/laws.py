@@ -18,23 +18,24 @@ class Law:
     """The states that a model reaches by itself: `rows[n]`, and `following[n, y]` along its support.
 
     `background[n]` is the state of the background after the same prefixes, `NOWHERE` where it says nothing; where
-    that is not asked for, the initial state. `lawless`: a tilted expert reaches a state at which it shares no token
-    with the background, so that it has no law.
+    that is not asked for, the initial state. `depth`: the length of the first prefix that leads to a state. A tilted
+    expert may reach a state at which it shares no token with the background: then it has no law.
     """
 
     rows: AbstractRows
     following: Int[np.ndarray, "states vocab"]
     background: Int[np.ndarray, " states"]
+    depth: Int[np.ndarray, " states"]
 
     @property
     def support(self) -> Bool[np.ndarray, "states vocab"]:
         """The tokens that can follow."""
         return self.following != NOWHERE
 
-    @property
-    def lawless(self) -> bool:
-        """Whether some state has no next token."""
-        return not self.support.any(axis=1).all()
+    def lawless_within(self, limit: int | None) -> bool:
+        """Whether a prefix (shorter than `limit`) has no next token."""
+        empty = ~self.support.any(axis=1)
+        return bool((empty if limit is None else empty & (self.depth < limit)).any())
 
     @property
     def chain(self) -> sparse.csr_array:
@@ -89,4 +90,4 @@ def _law(model: FiniteStateModel, beside: FiniteStateModel | None, weight: Fract
     rows = model.rows.take(mine, tokens)
     if beside is not None and weight != 1:
         rows = TiltedRows(beside.rows.take(theirs, tokens), rows, weight)
-    return Law(rows, search.next, theirs)
+    return Law(rows, search.next, theirs, search.depth)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from factorcomp.models.finite_state import NOWHERE
 
@@ -42,13 +42,14 @@ def walk(following: Following) -> Iterator[Level]:
         states = distinct[order]
 
 
-def repeating(following: Following) -> tuple[list[States], int] | None:
+def repeating(following: Following, limit: int | None = None) -> tuple[list[States], int] | None:
     """The sets of states at lengths 0, 1, … up to the first that has come before, and the length at which it did.
 
     After the last one those from there on come again and again. `None` where none comes again within `MOST_LENGTHS`.
+    `limit`: only the lengths below it are of interest.
     """
     level, levels, seen = np.zeros(1, dtype=np.int64), [], {}
-    while len(levels) < MOST_LENGTHS:
+    while len(levels) < (limit or MOST_LENGTHS):
         key = level.tobytes()
         if key in seen:
             return levels, seen[key]
@@ -56,4 +57,25 @@ def repeating(following: Following) -> tuple[list[States], int] | None:
         levels.append(level)
         after = following[level]
         level = np.unique(after[after != NOWHERE])
-    return None
+    return None if limit is None else (levels, 0)
+
+
+def first_path(following: Following, target: Bool[np.ndarray, " states"], length: int) -> tuple[int, ...] | None:
+    """The first prefix of exactly `length` tokens, in vocabulary order, that leads from state 0 into `target`.
+
+    Backwards the states from which the target is as far away as tokens are left; forwards the first token to such a
+    one.
+    """
+    ways = [target]
+    possible = following != NOWHERE
+    for _ in range(length):
+        ways.append((possible & ways[-1][following]).any(axis=1))
+    ways.reverse()
+    if not ways[0][0]:
+        return None
+    state, tokens = 0, []
+    for way in ways[1:]:
+        after = following[state]
+        tokens.append(int(((after != NOWHERE) & way[after]).argmax()))
+        state = int(after[tokens[-1]])
+    return tuple(tokens)

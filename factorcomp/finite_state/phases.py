@@ -55,13 +55,17 @@ class Phases:
         )
 
 
+def bits_of(flags: Bool[np.ndarray, "experts states"]) -> Int[np.ndarray, " states"]:
+    """The set of experts whose flags are up at each state, as bits."""
+    return np.where(flags, np.left_shift(1, np.arange(len(flags)))[:, None], 0).sum(axis=0)
+
+
 def find_phases(composed: Composed) -> Phases:
     """All phases that prefixes of any length lead to."""
     following, deviates = composed.product.search.next, composed.deviates
     experts = len(deviates)
     ahead = np.stack([graph.reaching(following, np.flatnonzero(flags)) for flags in deviates])
-    bit = np.left_shift(1, np.arange(experts))[:, None]
-    deviating, alive = np.where(deviates, bit, 0).sum(axis=0), np.where(ahead >= 0, bit, 0).sum(axis=0)
+    deviating, alive = bits_of(deviates), bits_of(ahead >= 0)
 
     def expand(members: Members) -> tuple[Bool[np.ndarray, "_ vocab"], Int[np.ndarray, "parts _ vocab"]]:
         state, bits = members

@@ -5,34 +5,20 @@ Experts are meant by their place in the order given.
 
 import abc
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from factorcomp.certificates.claims import Number, Question
-from factorcomp.composition import graph
 from factorcomp.composition.search import Search
 from factorcomp.finite_state.composed import compose_states
 from factorcomp.finite_state.laws import Law, law_beside, law_of
-from factorcomp.finite_state.lengths import MOST_LENGTHS, walk
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
-from factorcomp.surveys import Meeting, Pair, Progress, Sighting, Vanishing
+from factorcomp.surveys import Meeting, Progress, Sighting, Vanishing
 
 Flags = Bool[np.ndarray, " states"]
-
-
-@dataclass(frozen=True)
-class Normalizers:
-    """Does `Z(h)` depend on the length of h alone? `differ`: the first two prefixes of one length after which it is not
-    the same. `unsettled`: floating point cannot tell. `tv`: of local and global composition one token later."""
-
-    differ: Pair | None
-    unsettled: bool
-    tv: float
 
 
 class AbstractSeen(abc.ABC):
@@ -78,6 +64,14 @@ class AbstractSeen(abc.ABC):
         who = () if experts is None else tuple(int(i) for i in np.flatnonzero(experts))
         probability = math.exp(self.composed.log_probability(path[:-1], search.tokens(place)))
         return Sighting(len(path) - 1, search.index(place), probability, who)
+
+    def sighting_at(self, tokens: Sequence[int]) -> Sighting:
+        """A prefix that the composition can reach, by its tokens."""
+        passed, index = [0], 0
+        for token in tokens:
+            passed.append(int(self.product.followed[passed[-1], token]))
+            index = index * len(self.background.vocabulary) + token
+        return Sighting(len(tokens), index, math.exp(self.composed.log_probability(passed[:-1], tokens)))
 
     def _first(self, flags: Flags, who: Bool[np.ndarray, "experts states"] | None = None) -> Sighting | None:
         if not flags.any():
@@ -130,41 +124,7 @@ class AbstractSeen(abc.ABC):
         name = list(self.experts)[i - 1]
         return law_beside(self.background, self.experts[name], self.question.weight(name))
 
-    @cached_property
-    def normalizers(self) -> Normalizers:
-        """Theorem 1.5 (2) at every horizon.
-
-        Lengths t and u are alike if some state is reached after both. What is alike stays alike one token later, so
-        that it repeats: from the smallest such length on, by the greatest common divisor of all the differences.
-        """
-        reachable = self.product.reachable
-        depth = graph.steps_from(graph.matrix(self.product.followed), np.zeros(1, dtype=np.int64))
-        origin, edge = np.nonzero((self.product.followed != NOWHERE) & reachable[:, None])
-        later, again = depth[origin] + 1, depth[self.product.followed[origin, edge]]
-        detours = later != again
-        start, period = math.inf, 0
-        if detours.any():
-            start, period = int(again[detours].min()), int(np.gcd.reduce(later[detours] - again[detours]))
-        kind = depth.copy()
-        if period:
-            kind = np.where(depth < start, depth, start + (depth - start) % period)
-        low, high = (np.full(int(kind.max()) + 1, sign * np.inf) for sign in (1, -1))
-        error = np.where(self.composed.settled, 0.0, self.composed.error)
-        value = self.composed.log_normalizer
-        np.minimum.at(low, kind[reachable], (value + error)[reachable])
-        np.maximum.at(high, kind[reachable], (value - error)[reachable])
-        if (high > low).any():
-            return self._first_difference()
-        return Normalizers(None, self._unsettled(kind, reachable), 0.0)
-
-    def _unsettled(self, kind: Int[np.ndarray, " states"], reachable: Flags) -> bool:
-        """Whether states of one kind may have different `Z`: they are not all settled, nor all of the same rows."""
-        rows = self._rows()
-        rows = np.where(self.composed.settled, -1, rows)
-        pairs = np.unique(np.stack([kind[reachable], rows[reachable]]), axis=1)
-        return len(np.unique(pairs[0])) < pairs.shape[1]
-
-    def _rows(self) -> Int[np.ndarray, " states"]:
+    def rows(self) -> Int[np.ndarray, " states"]:
         """A number for each state that is the same where all models' rows have the same log-probabilities as given."""
         models, members = [self.background, *self.experts.values()], self.product.members
         number = np.zeros(self.states, dtype=np.int64)
@@ -176,24 +136,3 @@ class AbstractSeen(abc.ABC):
             row = np.where(same, row, len(first) + places)
             _, number = np.unique(np.stack([number, row[states]]), axis=1, return_inverse=True)
         return number
-
-    def _first_difference(self) -> Normalizers:
-        """Walks from length to length, until two states of one length certainly have different `Z`."""
-        composed, followed, rows = self.composed, self.product.followed, self._rows()
-        value, error = composed.log_normalizer, np.where(composed.settled, 0.0, composed.error)
-        doubtful, mass = False, np.ones(1)
-        for length, level in enumerate(islice(walk(followed), MOST_LENGTHS)):
-            states = level.states
-            apart = np.abs(value[states] - value[states[0]]) > error[states] + error[states[0]]
-            unsure = ~apart & (rows[states] != rows[states[0]]) & (error[states] + error[states[0]] > 0)
-            other = int(apart.argmax())
-            if apart[other]:
-                z = np.exp(value[states])
-                tv = float(mass @ np.maximum(0.0, 1 - z / (mass @ z)))
-                pair = Pair(length, level.index[0], level.index[other])
-                return Normalizers(pair, doubtful or bool(unsure[:other].any()), tv)
-            doubtful = doubtful or bool(unsure.any())
-            flow = mass[level.origin] * np.exp(composed.log_probs[states[level.origin], level.token])
-            _, first, which = np.unique(level.after, return_index=True, return_inverse=True)
-            mass = np.bincount(which, flow)[np.argsort(first)]
-        return Normalizers(None, True, 0.0)
