@@ -350,6 +350,7 @@ def _measures_json(measures: Measures) -> dict[str, Any]:
         "log_normalizer_max": _number(measures.log_normalizer_max),
         "experts": {name: _expert_json(expert) for name, expert in measures.experts.items()},
         "overlap_probability": _number(measures.overlap_probability),
+        **_bounds_json(measures),
         "termination": None
         if termination is None
         else {
@@ -361,6 +362,11 @@ def _measures_json(measures: Measures) -> dict[str, Any]:
             },
         },
     }
+
+
+def _bounds_json(measures: Measures) -> dict[str, Any]:
+    found = {name: [_number(bound) for bound in pair] for name, pair in measures.bounds.items()}
+    return {"bounds": found} if found else {}
 
 
 def _expert_json(expert: ExpertMeasures) -> dict[str, Any]:

@@ -570,6 +570,20 @@ def local_equals_global(product: Product) -> tuple[int, Fraction, PairWitness] |
     raise AssertionError("levels never end")
 
 
+def nearest(product: Product, place: Place) -> Fraction:
+    """The TV from the composition to the component nearest to it."""
+    here = product.here(place)
+    return min(row_tv(here.composition, row) for row in (here.background, *here.experts))
+
+
+def follows_switching(product: Product, place: Place) -> bool:
+    """Whether the composition is the sole deviator, the background where none deviates, one of them where more do."""
+    here, deviants = product.here(place), product.deviants(place)
+    if len(deviants) > 1:
+        return nearest(product, place) == 0
+    return here.composition == (here.experts[product.names.index(deviants[0])] if deviants else here.background)
+
+
 def most_runs(product: Product, name: str) -> int | float:
     """The most maximal runs of deviation on a path in scope."""
     scope = product.question.scope
@@ -674,8 +688,7 @@ def decide(instance: AutomataInstance) -> Findings:
 
     # exact_switching, unit_normalizer, local_equals_global
     def gap_to_component(place: Place) -> Fraction:
-        here = product.here(place)
-        return min(row_tv(here.composition, row) for row in (here.background, *here.experts))
+        return nearest(product, place)
 
     def everywhere(claim: str, residual: Callable[[Place], Number], fails: Callable[[Place], bool]) -> ClaimResult:
         found = first_place(fails)
@@ -687,7 +700,8 @@ def decide(instance: AutomataInstance) -> Findings:
     claims.append(
         everywhere("unit_normalizer", lambda p: abs(logs[p]), lambda place: product.here(place).normalizer != 1)
     )
-    claims.append(refuted_at("local_equals_global", local_equals_global(product)))
+    differs_globally = local_equals_global(product)
+    claims.append(refuted_at("local_equals_global", differs_globally))
 
     # The claims about masks
     found: Mapping[str, Mask] | None = None
@@ -739,8 +753,9 @@ def decide(instance: AutomataInstance) -> Findings:
         return max(math.inf if ratio is None else log(ratio) for ratio in ratios)
 
     measures = Measures(
-        tv_to_switching=None,
-        tv_local_global=None,
+        # At every length at once these are known where they are 0.
+        tv_to_switching=ZERO if all(follows_switching(product, place) for place in product.reachable) else None,
+        tv_local_global=ZERO if differs_globally is None else None,
         log_normalizer_min=min(logs.values()),
         log_normalizer_max=max(logs.values()),
         experts={

@@ -261,6 +261,8 @@ def compare(instance: AutomataInstance, sequences: int = SEQUENCES) -> None:
             earlier = at_length(instance, result.length - 1)[result.name]
             assert earlier.verdict == HOLDS
     if findings.measures is not None and every.measures is not None:
+        for tv in ("tv_to_switching", "tv_local_global"):
+            assert getattr(every.measures, tv) is None or getattr(findings.measures, tv) == 0
         # Limits grow towards those of every length.
         assert findings.measures.overlap_probability <= every.measures.overlap_probability
         for name, measures in findings.measures.experts.items():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCOPES: "tuple[Scope, ...]" = ("reachable", "all")
 NULL_TOKENS: "tuple[NullTokens, ...]" = ("cancel", "strict", "drop")
+OUTPUTS = (".json", ".safetensors", ".prism", ".tra", ".lab")
 STATUS = {"HOLDS": 0, "REFUTED": 1}
 """The exit status of a verdict; 3 for every other."""
 
@@ -283,7 +284,7 @@ def compose(
     /,
     *experts: Experts,
     output_file: Annotated[
-        str | None, Parameter(name="--output", metavar="FILE", help="FILE.json or FILE.safetensors")
+        str | None, Parameter(name="--output", metavar="FILE", help="FILE.json, .safetensors, .prism, .tra or .lab")
     ] = None,
     length: Length = None,
     null_tokens: Convention = None,
@@ -292,7 +293,7 @@ def compose(
         bool, Parameter(name="--global", help="the conditionals of the sequence-level composition [stepwise]")
     ] = False,
 ) -> int:
-    """Write the composed model."""
+    """Write the composed model: a table, or without a length of finite-state models a finite-state model."""
     arguments = Arguments()
     named = arguments.models(background, experts)
     given: dict[str, Any] = {
@@ -301,9 +302,9 @@ def compose(
         "weights": arguments.weights(weights),
     }
     if output_file is None:
-        arguments.problem("no --output: give the file to write, FILE.json or FILE.safetensors")
-    elif Path(output_file).suffix not in (".json", ".safetensors"):
-        arguments.problem(f"--output {output_file}: needed a name that ends with .json or .safetensors")
+        arguments.problem("no --output: give the file to write, such as FILE.json or FILE.safetensors")
+    elif Path(output_file).suffix not in OUTPUTS:
+        arguments.problem(f"--output {output_file}: needed a name that ends with {' or '.join(OUTPUTS)}")
     arguments.outputs({"--output": output_file}, [p for p in (background, *named.values()) if p])
     base, models = _load(arguments, background, named)
     assert output_file is not None
@@ -317,7 +318,9 @@ def compose(
     for note in dict.fromkeys(note for model in (base, *models.values(), composed) for note in model.source.notes):
         output.say(f"note: {note}")
     kind = "sequence-level" if sequence_level else "stepwise"
-    output.say(f"wrote {output_file}: the {kind} composition, {len(composed.steps)} steps")
+    steps = getattr(composed, "steps", None)
+    size = f"{len(composed.states)} states" if steps is None else f"{len(steps)} steps"
+    output.say(f"wrote {output_file}: the {kind} composition, {size}")
     return 0
 
 

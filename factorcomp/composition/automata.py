@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
+from jaxtyping import Bool
 
+from factorcomp.bounds.oscillation import exceeds
 from factorcomp.certificates.claims import NullTokens
 from factorcomp.composition.product import Following, Product, explore
 from factorcomp.composition.tables import Weighed, Weights, normalised, weigh
@@ -18,7 +20,8 @@ def compose_automata(
 ) -> FiniteStateModel:
     """The stepwise composition of aligned models for every length: its states are those of the product it can reach.
 
-    Rational rows and whole weights compose to rational rows, exactly.
+    Rational rows and whole weights compose to rational rows, exactly. Its labels: `overlap`, the states in which two
+    experts deviate (at threshold 0), and `deviates_NAME` for each expert whose name can stand there.
 
     Raises `InputError` where the composition reaches a prefix at which it is undefined, with the first such prefix.
     """
@@ -57,7 +60,23 @@ def compose_automata(
         following,
         background.eos,
         Source(f"composition of {' + '.join(experts)}"),
+        _labels(background, experts, product, going),
     )
+
+
+def _labels(
+    background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], product: Product, states: np.ndarray
+) -> dict[str, Bool[np.ndarray, " _"]]:
+    base, *own = product.members[:, states]
+    deviating = [
+        exceeds(expert.rows, mine, background.rows, base) for expert, mine in zip(experts.values(), own, strict=True)
+    ]
+    named = {f"deviates_{name}": flags for name, flags in zip(experts, deviating, strict=True)}
+    labels = {"overlap": np.sum(deviating, axis=0) > 1}
+    labels |= {label: flags for label, flags in named.items() if label.isascii() and label.isidentifier()}
+    if background.eos is None:
+        return labels
+    return {label: np.append(flags, False) for label, flags in labels.items()}  # nobody deviates once it has ended
 
 
 def compose_exactly(

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from factorcomp.certificates.claims import NullTokens
+from factorcomp.composition.automata import compose_automata
 from factorcomp.composition.tables import compose_tables
 from factorcomp.models.alignment import Model, aligned, as_table
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
 from factorcomp.questions import Numeric, ask
 
@@ -17,11 +19,12 @@ def compose(
     null_tokens: NullTokens = "cancel",
     weights: Mapping[str, Numeric] | None = None,
     sequence_level: bool = False,
-) -> TabularModel:
-    """The composition `p^(y|h) ∝ p_b prod_i (p_i/p_b)^λ_i` as a table of `length` steps.
+) -> TabularModel | FiniteStateModel:
+    """The composition `p^(y|h) ∝ p_b prod_i (p_i/p_b)^λ_i`, as a table of `length` steps.
 
-    Rational tables and whole weights compose to a rational table, exactly. With `sequence_level` its rows are the
-    conditionals of the sequence-level composition (theory.md 1.2).
+    Without a length, finite-state models compose to a finite-state model, for every length. Rational models and whole
+    weights compose to a rational one, exactly. With `sequence_level` the rows are the conditionals of the
+    sequence-level composition (theory.md 1.2), a table.
 
     **Raises** `InputError` where models or options do not fit together, and where the composition is undefined.
 
@@ -31,6 +34,11 @@ def compose(
     1/10 9/10
     """
     background, experts = aligned(background, experts)
+    automata = {name: expert for name, expert in experts.items() if isinstance(expert, FiniteStateModel)}
+    all_finite_state = isinstance(background, FiniteStateModel) and len(automata) == len(experts)
+    if all_finite_state and length is None and not sequence_level:
+        question = ask(background, experts, length="every", null_tokens=null_tokens, weights=weights)
+        return compose_automata(background, automata, null_tokens, question.weights)
     question = ask(background, experts, length=length, null_tokens=null_tokens, weights=weights)
     base = as_table(background, question.horizon)
     tables = {name: as_table(expert, question.horizon) for name, expert in experts.items()}

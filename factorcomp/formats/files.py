@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from factorcomp.formats import arpa, json_models, safetensors_tables
+from factorcomp.formats import arpa, json_models, prism, safetensors_tables
 from factorcomp.formats.python_objects import SCHEME, read_python
 from factorcomp.models import memory
 from factorcomp.models.automata_building import NO_NEXT, located
@@ -25,10 +25,10 @@ from factorcomp.models.vocabulary import EndedPrefixes
 class Format(NamedTuple):
     """What an ending needs: a reader, a writer if there is one, the memory that a byte takes while it is read.
 
-    **Fields:** `writes`: the kinds of models that are written.
+    **Fields:** `writes`: the kinds of models that are written. `read`: `None` for what is only written.
     """
 
-    read: Callable[[bytes, Source], TabularModel | FiniteStateModel]
+    read: Callable[[bytes, Source], TabularModel | FiniteStateModel] | None
     write: Callable[[Any, str], Iterable[bytes]] | None
     memory_per_byte: int
     writes: tuple[type, ...]
@@ -48,7 +48,16 @@ FORMATS = {
         (TabularModel,),
     ),
     ".arpa": Format(arpa.read_arpa, None, arpa.MEMORY_PER_BYTE, ()),
+    ".prism": Format(None, lambda model, name: [_prism(model, name)], 0, (FiniteStateModel,)),
+    ".tra": Format(None, lambda model, name: [prism.write_tra(model).encode()], 0, (FiniteStateModel,)),
+    ".lab": Format(None, lambda model, name: [prism.write_lab(model, model.labels).encode()], 0, (FiniteStateModel,)),
 }
+
+
+def _prism(model: FiniteStateModel, name: str) -> bytes:
+    return prism.write_prism(model, f"{Path(name).name}, {model.source.name}", model.labels).encode()
+
+
 BLOCK = 2**16
 """Rows that are checked together before they are written."""
 
@@ -74,7 +83,7 @@ def load(name: str | os.PathLike[str]) -> TabularModel | FiniteStateModel | Func
             raise InputError(
                 f"{name}: a directory; this version does not read Hugging Face models. It reads {_kinds()}"
             )
-        if kind is None:
+        if kind is None or kind.read is None:
             raise InputError(f"{name}: this version does not read this kind of file. It reads {_kinds()}")
         if path.exists() and not path.is_file():
             raise InputError(f"{name}: not a regular file; needed one, so that it can be read again")
@@ -88,8 +97,9 @@ def load(name: str | os.PathLike[str]) -> TabularModel | FiniteStateModel | Func
 
 
 def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.PathLike[str]) -> None:
-    """Writes a table (`.json` or `.safetensors`) or a finite-state model (`.json`) to a file: all of it, or nothing.
+    """Writes a table (`.json` or `.safetensors`) or a finite-state model to a file: all of it, or nothing.
 
+    A finite-state model is written as `.json`, or for PRISM and Storm as `.prism`, or explicitly as `.tra` and `.lab`.
     JSON keeps rational rows exactly, and floats to 16 digits; safetensors keeps floats exactly, and writes rational
     rows as log-probabilities in float64.
 
@@ -103,7 +113,8 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
         written = _listed([ending for ending, kind in FORMATS.items() if kind.write is not None])
         raise InputError(f"{name}: this version does not write this kind of file. It writes {written}")
     if isinstance(model, FunctionModel) or not isinstance(model, kind.writes):
-        raise InputError(f"{name}: found a {type(model).__name__}; needed a table: model.tabulate(length) makes one")
+        needed = "a finite-state model" if kind.writes == (FiniteStateModel,) else "a table: give the length"
+        raise InputError(f"{name}: found {_KINDS[type(model)]}; this ending needs {needed}")
     if isinstance(model, FiniteStateModel):
         _check_states(model, name)
     else:
@@ -119,6 +130,9 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
         raise InputError(f"{name}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_KINDS = {TabularModel: "a table", FiniteStateModel: "a finite-state model", FunctionModel: "a function"}
 
 
 def _check_rows(model: TabularModel, name: str) -> None:
@@ -164,4 +178,4 @@ def _listed(endings: Sequence[str]) -> str:
 
 
 def _kinds() -> str:
-    return f"files that end in {_listed(list(FORMATS))}, and {SCHEME}module:attribute"
+    return f"files that end in {_listed([ending for ending, kind in FORMATS.items() if kind.read is not None])}, and {SCHEME}module:attribute"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from factorcomp.models import memory
 from factorcomp.models.automata_building import NOWHERE as NOWHERE
@@ -27,7 +27,8 @@ class FiniteStateModel:
     tokens of probability 0 alone. With an EOS there is one state more than `states` names, the last one: the sequence
     has ended, and only EOS can follow. EOS leads there from every state, and so does every token from there.
 
-    **Fields:** `states`: their names. `rows`: `[states, vocab]`. `next`: `[states, vocab]`, places of states.
+    **Fields:** `states`: their names. `rows`: `[states, vocab]`. `next`: `[states, vocab]`, places of states. `labels`:
+    sets of states with a name, for those who check the model elsewhere: of a composition where experts deviate.
     """
 
     vocabulary: tuple[str, ...]
@@ -37,6 +38,7 @@ class FiniteStateModel:
     next: Int[np.ndarray, "states vocab"]
     eos: str | None = None
     source: Source = field(default_factory=lambda: Source("in memory"))
+    labels: Mapping[str, Bool[np.ndarray, " states"]] = field(default_factory=dict)
 
     @classmethod
     def from_states(

@@ -185,6 +185,9 @@ def _numbers(report: Report) -> Table:
         "TV to the switching model": words.number(measures.tv_to_switching),
         "TV of stepwise to sequence-level": words.settled(measures.tv_local_global, "local_equals_global" in holding),
     }
+    for label, name in zip(list(rows)[1:], ("tv_to_switching", "tv_local_global"), strict=True):
+        if name in measures.bounds:
+            rows[label] = "{} to {}".format(*map(words.number, measures.bounds[name]))
     if measures.log_normalizer_min is not None:
         unit = "unit_normalizer" in holding
         low, high = (words.settled(z, unit) for z in (measures.log_normalizer_min, measures.log_normalizer_max))

@@ -11,6 +11,7 @@ from factorcomp.certificates import ClaimResult, Findings, Measures, Question, V
 from factorcomp.certificates import Model as KernelModel
 from factorcomp.certificates import decide as decide_rationally
 from factorcomp.certificates.automata import Automaton
+from factorcomp.certificates.claims import PrefixWitness
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.every_length import decide_every_length
 from factorcomp.models.errors import InputError
@@ -18,6 +19,7 @@ from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.rows import AbstractRows, FloatRows, RationalRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.surveys import Progress
+from factorcomp.verdicts import prefixes_of
 
 NUMBERS_TO_SETTLE = 60_000
 """How many probabilities the kernel is given unasked, to settle what floating point left open: some seconds at most."""
@@ -50,6 +52,22 @@ def settle(
     return replace(settled, measures=_in_line_with(settled, findings.measures))
 
 
+def decide_all_lengths(
+    background: FiniteStateModel,
+    experts: Mapping[str, FiniteStateModel],
+    question: Question,
+    progress: Progress | None = None,
+    *,
+    exact: bool = False,
+) -> Findings:
+    """What holds at every length: by the engine and, for what it leaves open, the kernel; or `exact`, by the kernel."""
+    if exact:
+        return decide_every_length_exactly(background, experts, question, progress)
+    return settle_every_length(
+        decide_every_length(background, experts, question, progress), background, experts, question
+    )
+
+
 def decide_every_length_exactly(
     background: FiniteStateModel,
     experts: Mapping[str, FiniteStateModel],
@@ -78,6 +96,40 @@ def settle_every_length(
     )
     settled = replace(findings, claims=claims, unsettled=frozenset())
     return replace(settled, measures=_in_line_with(settled, findings.measures))
+
+
+def settle_at_length(
+    findings: Findings, background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], question: Question
+) -> Findings:
+    """The same about a length beyond enumeration, by what the kernel says of every length.
+
+    What holds at every length holds; what first fails at a prefix as long as the length, or longer, holds too.
+    """
+    numbers = (findings.states or 0) * len(background.vocabulary) * (len(experts) + 1)
+    if not findings.unsettled or findings.measures is None or numbers > NUMBERS_TO_SETTLE:
+        return findings
+    base, own = automaton(background), {name: automaton(expert) for name, expert in experts.items()}
+    endless = replace(question, length="every", masks=None)
+    exact = decide_rationally(base, own, endless, claims=findings.unsettled)
+    settled = {name: _within(exact[name], findings[name], question.horizon) for name in findings.unsettled}
+    claims = tuple(settled.get(c.name) or c for c in findings.claims)
+    unsettled = frozenset(name for name, result in settled.items() if result is None)
+    found = replace(findings, claims=claims, unsettled=unsettled)
+    return replace(found, measures=_in_line_with(found, findings.measures))
+
+
+def _within(every: ClaimResult, result: ClaimResult, length: int) -> ClaimResult | None:
+    """What the kernel's result about every length says of one; `None` if nothing."""
+    witness = every.witness
+    shortest = min((len(prefix) for prefix in prefixes_of(witness)), default=length)
+    if every.verdict is Verdict.HOLDS or (every.verdict is Verdict.REFUTED and shortest >= length):
+        return replace(every, verdict=Verdict.HOLDS, residual=Fraction(0), witness=None, length=length, why=HOLDS_THERE)
+    if every.verdict is Verdict.REFUTED and isinstance(witness, PrefixWitness):
+        return replace(every, residual=result.residual, length=length)
+    return None
+
+
+HOLDS_THERE = "wherever the composition goes within the length, as the product's states show"
 
 
 def _with_the_long_run(result: ClaimResult, engine: Findings) -> ClaimResult:

@@ -3,10 +3,12 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from factorcomp.certificates.claims import Length, NullTokens, Scope, Tokens
+from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Tokens
+from factorcomp.enumeration.size import count_prefixes
+from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
-from factorcomp.factorization.every_length import decide_every_length
 from factorcomp.models.alignment import Model, aligned, as_table
+from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.windows import as_finite_state
@@ -14,10 +16,10 @@ from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import Marks, ModelName, Report
 from factorcomp.verification.kernel import (
-    decide_every_length_exactly,
+    decide_all_lengths,
     decide_exactly,
     settle,
-    settle_every_length,
+    settle_at_length,
 )
 from factorcomp.verification.witnesses import marks_on_the_way, steps_to_show
 
@@ -76,13 +78,17 @@ def verify(
         require=require,
     )
     marks: dict[Tokens, Marks] = {}
-    if question.length == "every":
-        base, own = _finite_state(background, aligned_experts)
-        if exact:
-            findings = decide_every_length_exactly(base, own, question, progress)
+    if (found := finite_state_models(background, aligned_experts, question)) is not None:
+        base, own = found
+        if question.length == "every":
+            findings = decide_all_lengths(base, own, question, progress, exact=exact)
+        elif exact:
+            raise InputError(
+                f"length {question.horizon}: too many prefixes for the rational kernel; it decides shorter lengths, or "
+                "every length (--every-length)"
+            )
         else:
-            findings = decide_every_length(base, own, question, progress)
-            findings = settle_every_length(findings, base, own, question)
+            findings = settle_at_length(decide_at_length(base, own, question, progress), base, own, question)
         marks = marks_on_the_way(findings, base, own, question)
     else:
         base = as_table(background, question.horizon, progress)
@@ -108,12 +114,22 @@ def verify(
     )
 
 
-def _finite_state(
-    background: Model, experts: Mapping[str, Model]
-) -> tuple[FiniteStateModel, dict[str, FiniteStateModel]]:
-    """The models of a question about every length, which `ask` has found to be finite-state."""
-    assert isinstance(background, FiniteStateModel)
-    return background, {name: e for name, e in experts.items() if isinstance(e, FiniteStateModel)}
+NUMBERS_TO_ENUMERATE = 1 << 21
+"""Finite-state models are enumerated, and all measures known, up to so many numbers in all tables: about a second."""
+
+
+def finite_state_models(
+    background: Model, experts: Mapping[str, Model], question: Question
+) -> tuple[FiniteStateModel, dict[str, FiniteStateModel]] | None:
+    """The models if they are all finite-state and the length is every length, or beyond enumeration."""
+    own = {name: expert for name, expert in experts.items() if isinstance(expert, FiniteStateModel)}
+    if not isinstance(background, FiniteStateModel) or len(own) < len(experts):
+        return None
+    if question.length != "every":
+        vocab = len(background.vocabulary)
+        if count_prefixes(vocab, question.length) * vocab * (len(own) + 1) <= NUMBERS_TO_ENUMERATE:
+            return None
+    return background, own
 
 
 def check_models(background: object, experts: object) -> None:
