@@ -311,6 +311,7 @@ def compose(
 
     from factorcomp.composition import compose
     from factorcomp.formats import save
+    from factorcomp.models.tabular import TabularModel
 
     composed = compose(base, models, sequence_level=sequence_level, **_set(given))
     with output.writing(output_file):
@@ -318,8 +319,8 @@ def compose(
     for note in dict.fromkeys(note for model in (base, *models.values(), composed) for note in model.source.notes):
         output.say(f"note: {note}")
     kind = "sequence-level" if sequence_level else "stepwise"
-    steps = getattr(composed, "steps", None)
-    size = f"{len(composed.states)} states" if steps is None else f"{len(steps)} steps"
+    table = isinstance(composed, TabularModel)
+    size = f"{len(composed.steps)} steps" if table else f"{len(composed.states)} states"
     output.say(f"wrote {output_file}: the {kind} composition, {size}")
     return 0
 

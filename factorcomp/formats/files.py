@@ -114,7 +114,7 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
         raise InputError(f"{name}: this version does not write this kind of file. It writes {written}")
     if isinstance(model, FunctionModel) or not isinstance(model, kind.writes):
         needed = "a finite-state model" if kind.writes == (FiniteStateModel,) else "a table: give the length"
-        raise InputError(f"{name}: found {_KINDS[type(model)]}; this ending needs {needed}")
+        raise InputError(f"{name}: found {_kind(model)}; this ending needs {needed}")
     if isinstance(model, FiniteStateModel):
         _check_states(model, name)
     else:
@@ -132,7 +132,10 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
         temporary.unlink(missing_ok=True)
 
 
-_KINDS = {TabularModel: "a table", FiniteStateModel: "a finite-state model", FunctionModel: "a function"}
+def _kind(model: TabularModel | FiniteStateModel | FunctionModel) -> str:
+    if isinstance(model, FunctionModel):
+        return "a function"
+    return "a table" if isinstance(model, TabularModel) else "a finite-state model"
 
 
 def _check_rows(model: TabularModel, name: str) -> None:
@@ -178,4 +181,5 @@ def _listed(endings: Sequence[str]) -> str:
 
 
 def _kinds() -> str:
-    return f"files that end in {_listed([ending for ending, kind in FORMATS.items() if kind.read is not None])}, and {SCHEME}module:attribute"
+    read = [ending for ending, kind in FORMATS.items() if kind.read is not None]
+    return f"files that end in {_listed(read)}, and {SCHEME}module:attribute"
