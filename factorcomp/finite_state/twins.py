@@ -6,7 +6,7 @@ at the block's positions equal rows are transitive, and successors go through a 
 states a union of classes is followed, in nearly linear time (Hopcroft and Karp's algorithm for equivalence).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -62,9 +62,29 @@ def failing_twins(
         for rank, failing in zip((I2, C), _beside(law, base, search, mine), strict=True):
             if failing.any():
                 place = int(failing.argmax())
-                index = search.index(place)
-                found.append((int(search.depth[place]), index, index, rank, i))
+                first = second = search.index(place)
+                if rank == I2:
+                    second = _first_beside(background, search.tokens(place), clock)
+                found.append((int(search.depth[place]), first, second, rank, i))
     return min(found, default=None)
+
+
+def _first_beside(background: Law, tokens: Sequence[int], clock: Clock) -> int:
+    """The index of the first prefix of the background that agrees with these tokens on the block of what follows."""
+    block, vocab = clock.owner(len(tokens)), background.following.shape[1]
+    allowed = []
+    for t, token in enumerate(tokens):
+        forced = np.arange(vocab) == token if clock.owner(t) == block else np.ones(vocab, dtype=bool)
+        allowed.append(np.where(forced, background.following, NOWHERE))
+    ways = [np.ones(len(background.following), dtype=bool)]
+    for following in reversed(allowed):
+        ways.append(((following != NOWHERE) & ways[-1][following]).any(axis=1))
+    state, index = 0, 0
+    for following, way in zip(allowed, reversed(ways[:-1]), strict=True):
+        after = following[state]
+        token = int(((after != NOWHERE) & way[after]).argmax())
+        state, index = int(after[token]), index * vocab + token
+    return index
 
 
 def _blocks(background: Law, experts: Mapping[int, Law], clock: Clock) -> Iterator[tuple[Law, int]]:
