@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 from operator import sub
 
-from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Verdict
+from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, Tokens, Verdict
 from factorcomp.certificates.enclosure import Value, excess, largest, least, positive, surely_less, total
 from factorcomp.certificates.judgement import UNSETTLED, Judgement, Places, after, at, beyond, listed, number
 from factorcomp.certificates.rows import Row, same, variation
@@ -104,8 +104,13 @@ def factorized_conditionals(tree: Tree, masks: Masks, measured: bool = True) -> 
 
 def _refuted(tree: Tree, t: int, failure: tuple[int, int, int, int], residual: Value | None) -> Judgement:
     h, other, condition, m = failure
-    name = tree.experts[m - 1] if m else BACKGROUND
-    prefixes = (tree.tokens(t, h), tree.tokens(t, other))
+    return refuted(
+        (tree.tokens(t, h), tree.tokens(t, other)), tree.experts[m - 1] if m else BACKGROUND, condition, residual
+    )
+
+
+def refuted(prefixes: tuple[Tokens, Tokens], name: str, condition: int, residual: Value | None) -> Judgement:
+    """That the rows of a model fail a condition (0: c, 1: B, 2: I1, 3: I2) after two prefixes."""
     models = (name, name if condition in (1, 2) else BACKGROUND)
     first, second = map(after, prefixes)
     why = f"{name} differs {first} and {second.removeprefix('after ')}, which agree on the block of the position"

@@ -15,6 +15,7 @@ from factorcomp.certificates.product import Search, States, TooManyStatesError
 from factorcomp.certificates.rows import Row, same
 from factorcomp.certificates.setting import Setting
 from factorcomp.certificates.tree import Tree
+from factorcomp.certificates.witnesses import first_pair
 
 MOST_TWINS = 1_000_000
 MOST_SEQUENCES = 2**12
@@ -119,9 +120,14 @@ class Twins:
                 return True
             if self.clock.owners[key[1]] != name:
                 return self._differ(row, base)
-            return any(own and not possible for own, possible in zip(row.support, base.support, strict=True))
+            return self._opens(row, base)
 
         return _depth(self._clocked(law, fails, most))
+
+    @staticmethod
+    def _opens(row: Row, base: Row | None) -> bool:
+        """Whether a row makes possible what the background's excludes (c)."""
+        return base is None or any(own and not other for own, other in zip(row.support, base.support, strict=True))
 
     def _clocked(
         self, law: Law, wanted: Callable[[tuple[int, int]], bool] = lambda key: False, longest: int | None = None
@@ -177,10 +183,42 @@ class Twins:
         """The judgement at the first length at which the claim fails."""
         try:
             tree = self.unroll(length)
-        except KernelError as error:
-            return Judgement(Verdict.UNDECIDED, f"it fails at the length {length}, where no witness is found: {error}")
+        except KernelError:
+            return replace(self._without_enumeration(length - 1), length=length)
         said = factorization.factorized_conditionals(tree, self.below(length), self.residuals)
         return replace(said, length=length)
+
+    def _without_enumeration(self, t: int) -> Judgement:
+        """The first two prefixes of length t, where the claim fails first, and no residual."""
+        clock = [0]
+        for _ in range(t):
+            clock.append(self.clock.next[clock[-1]])
+        owner = self.clock.owners[clock[t]]
+        forced = [self.clock.owners[c] == owner for c in clock[:t]]
+        background = Law(self.setting, self.models, 0, False)
+        try:
+            found = [(self._first(background, background, forced), 1, 0)]
+            for m, name in enumerate(self.setting.experts, start=1):
+                pairs = Law(self.setting, self.models, m, True)
+                law = pairs if self.setting.weights[m - 1] != 1 else Law(self.setting, self.models, m, False)
+                if name != owner:
+                    found.append((self._first(law, background, forced), 3, m))
+                    continue
+                opened = [self._opens(row, base) for row, base in zip(pairs.rows, pairs.bases, strict=True)]
+                always = first_pair(pairs.next, pairs.next, [True] * t, lambda pair, opened=opened: opened[pair[0]])
+                found += [(self._first(law, law, forced), 2, m), (always, 0, m)]
+        except TooManyStatesError as error:
+            why = f"it fails at the length {t + 1}, and no witness is found: {error}"
+            return Judgement(Verdict.UNDECIDED, why)
+        words, condition, m = min((words, condition, m) for words, condition, m in found if words is not None)
+        first, second = (tuple(self.models[0].vocabulary[y] for y in letters) for letters in words)
+        name = self.setting.experts[m - 1] if m else factorization.BACKGROUND
+        return factorization.refuted((first, second), name, condition, None)
+
+    def _first(self, left: Law, right: Law, forced: list[bool]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        return first_pair(
+            left.next, right.next, forced, lambda pair: self._differ(left.rows[pair[0]], right.rows[pair[1]])
+        )
 
     def below(self, length: int) -> dict[str, tuple[int, ...]]:
         """The masks of the question at that length."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from factorcomp.certificates import Automaton, Findings, KernelError, Model, Question, decide
+from factorcomp.certificates import automata as automata_module
 from factorcomp.certificates.claims import (
     ClaimResult,
     MarginalWitness,
@@ -142,6 +143,20 @@ def test_projectivity_refuted_at_the_first_length() -> None:
     result = found["projective:down"]
     assert (result.verdict, result.length, result.residual) == (REFUTED, 2, Fraction(1, 16))
     assert result.witness == MarginalWitness((1,), ("a",), Fraction(3, 8), Fraction(7, 16))
+
+
+def test_a_failure_too_late_to_be_enumerated() -> None:
+    """What stands at position 1, off its mask, up repeats at position 40: the first such prefixes, and no residual."""
+    names = ["s", "t", *(f"{y}{t}" for t in range(2, 41) for y in "ab")]
+    place = {name: i for i, name in enumerate(names)}
+    following = [(1, 1), (place["a2"], place["b2"])]
+    following += [(place[f"{y}{min(t + 1, 40)}"],) * 2 for t in range(2, 41) for y in "ab"]
+    rows = [tuple(map(Fraction, ("1/4", "3/4") if name == "a40" else UNIFORM)) for name in names]
+    up = Automaton(("a", "b"), None, tuple(names), 0, tuple(rows), tuple(following))
+    result = decide(FREE, {"up": up}, Question("every", masks={"up": EVENS}))["factorized_conditionals"]
+    prefixes = (("a",) * 40, ("a", "b", *("a",) * 38))
+    assert (result.verdict, result.length, result.residual) == (REFUTED, 41, None)
+    assert result.witness == PairWitness(prefixes, ("up", "up"), "I1")
 
 
 def test_masks_found_before_and_after_they_repeat() -> None:
@@ -459,6 +474,17 @@ def test_refutations_stay(seed: int) -> None:
         for name in set(names) & verdicts(after).keys():
             if verdicts(after)["well_defined"] is HOLDS and before[name].verdict is REFUTED:
                 assert after[name].verdict is REFUTED
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_first_twins_are_those_of_enumeration(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same prefixes, whether all prefixes are enumerated or pairs of states are walked (Theorem 7.5)."""
+    instance = random_automata(random.Random(seed))
+    claims = {"factorized_conditionals"}
+    enumerated = decide(*read(instance), instance.question, claims=claims).claims[-1]
+    monkeypatch.setattr(automata_module, "MOST_ROWS", 0)
+    walked = decide(*read(instance), instance.question, claims=claims).claims[-1]
+    assert replace(walked, residual=None) == replace(enumerated, residual=None)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:60])
