@@ -23,7 +23,7 @@ from factorcomp.certificates.levels import deviating_positions, local_equals_glo
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.phases import Phases, terminates
 from factorcomp.certificates.positions import Clock
-from factorcomp.certificates.product import Product, product_of
+from factorcomp.certificates.product import Product, TooManyStatesError, product_of
 from factorcomp.certificates.setting import check_options
 from factorcomp.certificates.tree import Progress, Tree
 from factorcomp.certificates.twins import Twins
@@ -101,15 +101,21 @@ class _Answer:
         judges = self._judges(phases)
         for claim, mask, judge in judges:
             if claims is None or claim in claims or f"{claim}:{mask}" in claims:
-                results.append(self._result(claim, mask, judge() if self.defined else UNDEFINED))
+                results.append(self._result(claim, mask, self._said(judge)))
         if progress:
             progress(count, count)
         invariant = phases.invariant() if phases else None
         return Findings(tuple(results), None, {}, {}, self.masks, None, count, invariant)
 
+    def _said(self, judge: Callable[[], Judgement]) -> Judgement:
+        try:
+            return judge() if self.defined else UNDEFINED
+        except TooManyStatesError as error:
+            return Judgement(Verdict.UNDECIDED, f"the product with the clock of the masks is too large: {error}")
+
     def _result(self, claim: str, mask: str | None, said: Judgement) -> ClaimResult:
         residual = None if said.residual is None else number(said.residual)
-        length = self.question.length if said.length is None else said.length
+        length = said.length if said.length is not None and said.verdict is Verdict.REFUTED else self.question.length
         return ClaimResult(claim, said.verdict, METHOD, length, said.why, residual, said.witness, mask)
 
     def _judges(self, phases: Phases | None) -> list[Named]:

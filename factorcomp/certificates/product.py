@@ -29,7 +29,7 @@ class Search(Generic[Key]):
     first word to `keys[n]`. `found`: the place of the first state that `wanted` accepts, where the search ends; it ends
     with words of the length `longest`, too.
 
-    **Raises** `TooManyStatesError` beyond `most` states.
+    **Raises** `TooManyStatesError` beyond `most` states, `MOST_STATES` if not given.
     """
 
     def __init__(
@@ -37,9 +37,10 @@ class Search(Generic[Key]):
         start: Key,
         successors: Callable[[Key], Sequence[Key | None]],
         wanted: Callable[[Key], bool] = lambda key: False,
-        most: int = MOST_STATES,
+        most: int | None = None,
         longest: int | None = None,
     ) -> None:
+        most = MOST_STATES if most is None else most
         self.keys, self.depth, self.next = [start], [0], []
         self.found = 0 if wanted(start) else None
         self._origin, places = [(0, 0)], {start: 0}

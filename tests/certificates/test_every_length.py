@@ -9,6 +9,7 @@ import pytest
 
 from factorcomp.certificates import Automaton, Findings, KernelError, Model, Question, decide
 from factorcomp.certificates import automata as automata_module
+from factorcomp.certificates import product as product_module
 from factorcomp.certificates.claims import (
     ClaimResult,
     MarginalWitness,
@@ -316,6 +317,16 @@ def test_no_experts_and_one_token() -> None:
     one = automaton("s:s")
     assert set(verdicts(decide(one, {}, EVERY)).values()) == {HOLDS}
     assert set(verdicts(decide(one, {"up": one}, Question("every", masks="auto"))).values()) == {HOLDS}
+
+
+def test_a_clock_too_large_for_the_product_leaves_its_claims_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the claims that need the larger product is undecided."""
+    up = automaton("s:tt t:ss", {"t": ("1/4", "3/4")})
+    monkeypatch.setattr(product_module, "MOST_STATES", 5)
+    found = decide(FREE, {"up": up}, Question("every", masks={"up": Positions((), ((1, 7),))}))
+    assert found["mask_agreement"].verdict is UNDECIDED
+    assert "got more than 5 states" in found["mask_agreement"].why
+    assert found["interval_joint"].verdict is HOLDS
 
 
 # What cannot be asked
