@@ -226,6 +226,24 @@ class Recipe:
                     experts[name].rows[state] = self.other(background.rows[state])
         return background, experts
 
+    def spread(self) -> Drafts:
+        """Every token permutes every model's states, each on its own: large products, in which few states deviate."""
+        self.size, self.positive = max(self.size, 2), not self.one_in(4)
+        self.palette = [self.fresh_row()]
+        background = self.permuting(self.integer(1, 2), deviant=False)
+        return background, {name: self.permuting(self.integer(2, 4), deviant=not self.one_in(6)) for name in self.names}
+
+    def permuting(self, states: int, deviant: bool) -> Draft:
+        """Each token a permutation of the states; one state with a row of its own, if `deviant`."""
+        columns = []
+        for _ in range(self.size):
+            left = list(range(states))
+            columns.append([left.pop(self.integer(0, len(left) - 1)) for _ in range(states)])
+        draft = Draft([self.palette[0]] * states, [list(line) for line in zip(*columns, strict=True)])
+        if deviant:
+            draft.rows[self.integer(0, states - 1)] = self.other(self.palette[0])
+        return draft
+
     def staged(self) -> Drafts:
         """States in a line, each expert changes a stretch of its own: intervals by construction."""
         states = 4
@@ -510,6 +528,7 @@ def opens(size: int, background: Draft, expert: Draft) -> bool:
 STRUCTURES = (
     "free",
     "shared",
+    "spread",
     "staged",
     "interleaving",
     "clocked",
