@@ -24,12 +24,20 @@ def matrix(following: Following, weights: Float[np.ndarray, "states vocab"] | No
 
 def reached_from(following: Following, start: States) -> Bool[np.ndarray, " states"]:
     """The states that edges lead to from those in `start`, these included."""
-    return steps_from(matrix(following), start) >= 0
+    return reached(matrix(following), start)
 
 
-def reaching(following: Following, target: States) -> Int[np.ndarray, " states"]:
-    """From each state the fewest edges to one in `target`; -1 from where none leads there."""
-    return steps_from(matrix(following).T.tocsr(), target)
+def reached(graph: sparse.csr_array, start: States) -> Bool[np.ndarray, " states"]:
+    """The same of a matrix whose entries are the edges."""
+    size, found = graph.shape[0], np.zeros(graph.shape[0], dtype=bool)
+    if len(start):
+        # one more state, from which edges lead to all of `start`
+        indptr = np.append(graph.indptr, graph.indptr[-1] + len(start))
+        indices = np.append(graph.indices, start).astype(graph.indices.dtype)
+        whole = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(size + 1, size + 1))
+        order = csgraph.breadth_first_order(whole, size, return_predecessors=False)
+        found[order[1:]] = True
+    return found
 
 
 def steps_from(graph: sparse.csr_array, start: States) -> Int[np.ndarray, " states"]:
@@ -46,9 +54,3 @@ def steps_from(graph: sparse.csr_array, start: States) -> Int[np.ndarray, " stat
         steps[after] = count
         frontier = np.unique(after) if len(after) < len(steps) // 8 else np.flatnonzero(steps == count)
     return steps
-
-
-def components(following: Following) -> tuple[int, Int[np.ndarray, " states"]]:
-    """The strongly connected components: how many, and the one of each state."""
-    count, labels = csgraph.connected_components(matrix(following), directed=True, connection="strong")
-    return count, labels.astype(np.int64)

@@ -69,11 +69,10 @@ class AtLength(AbstractSeen):
         """The forward scan."""
         return _forward(self.composed.transitions, self._sets, self.length, self.ended, self.ahead)
 
-    @cached_property
+    @property
     def ahead(self) -> Int[np.ndarray, "experts states"]:
         """From each state the fewest steps to a deviation of each expert, -1 where there is none."""
-        following = self.product.search.next
-        return np.stack([graph.reaching(following, np.flatnonzero(flags)) for flags in self.composed.deviates])
+        return self.composed.ahead
 
     @cached_property
     def begun(self) -> Search:
@@ -117,16 +116,24 @@ class AtLength(AbstractSeen):
         return Meeting(self.sighting_of(self.begun, place, path, active), self._conflict_probability())
 
     def _conflict_probability(self) -> float:
+        """The mass that meets a conflict: as long as every deviation ahead lies within the length it meets each place
+        at which two experts have begun, and at the end only those with both deviations near enough."""
         state = self.begun.members[0]
         followed = np.where(self.product.support[state], self.begun.next, NOWHERE)
         flow = graph.matrix(followed, np.exp(self.composed.log_probs)[state]).T.tocsr()
-        mass, met = np.zeros(len(state)), 0.0
-        mass[0] = 1.0
-        for t in range(self.length):
-            here = t + self._second <= self.length - 1
+        far = int(self._second.max(initial=0, where=self._second < self.length))
+        always = self._second < self.length
+        mass, arrived, outside = np.zeros(len(state)), np.zeros(len(state)), (~always).astype(float)
+        mass[0], met = 1.0, 0.0
+        for _ in range(self.length - far):
+            arrived += mass
+            mass *= outside
+            mass = flow @ mass
+        for t in range(self.length - far, self.length):
+            here = self._second <= self.length - 1 - t
             met += float(mass[here].sum())
             mass = flow @ np.where(here, 0.0, mass)
-        return min(1.0, met)
+        return min(1.0, met + float(arrived[always].sum()))
 
     @cached_property
     def alike(self) -> bool:
@@ -228,25 +235,24 @@ def _forward(
     """
     size, flow = chain.shape[0], chain.T.tocsr()
     inside = np.stack([np.zeros(size), *sets], axis=1)
-    columns, met = np.zeros((size, 1 + len(sets))), np.zeros(1 + len(sets))
+    outside, columns, arrived = 1.0 - inside, np.zeros_like(inside), np.zeros_like(inside)
     columns[0] = 1.0
     within = np.full((size, 0), length) if ahead is None else np.where(ahead < 0, length, ahead).T
     experts, far = within.shape[1], int(within.max(initial=0, where=within < length))
-    visits, steps = np.zeros_like(columns), np.zeros(experts)
-    for t in range(length):
-        now = columns * inside
-        met += now.sum(axis=0)
-        columns -= now
-        if t == length - far:  # from here on the distance counts
-            steps += _begun(visits, experts, within < length)
-        if t >= length - far:
-            steps += _begun(columns, experts, within <= length - 1 - t)
-        visits += columns
+    for _ in range(length - far):
+        arrived += columns
+        columns *= outside
         last = columns[:, 0]
         columns = flow @ columns
-    if not far:
-        steps += _begun(visits, experts, within < length)
-    return Forward(np.minimum(met[1:], 1.0), steps, float(visits[:, 0] @ ~ended), last)
+    steps = _begun(arrived * outside, experts, within < length)
+    for t in range(length - far, length):  # from here on the distance counts
+        arrived += columns
+        columns *= outside
+        last = columns[:, 0]
+        steps += _begun(columns, experts, within <= length - 1 - t)
+        columns = flow @ columns
+    met = (arrived * inside).sum(axis=0)
+    return Forward(np.minimum(met[1:], 1.0), steps, float(arrived[:, 0] @ ~ended), last)
 
 
 def _begun(

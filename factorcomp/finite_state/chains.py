@@ -18,11 +18,12 @@ from scipy import sparse
 from scipy.sparse.linalg import bicgstab, spsolve
 
 from factorcomp.certificates.claims import Number
-from factorcomp.composition.graph import steps_from
+from factorcomp.composition.graph import reached
 from factorcomp.models.finite_state import NOWHERE
 
 DIRECT = 1_500
-STEPS = 2_000
+WORK = 1 << 29
+"""Multiplications that are spent on following the mass, at most; and as many again on the Krylov method."""
 CLOSE = 1e-13
 """Mass that may still do either is neglected below this."""
 
@@ -48,23 +49,26 @@ class Chain(AbstractChain):
     """The chain with the matrix `P[q, q']` of transition probabilities, in floating point."""
 
     def __init__(self, matrix: sparse.csr_array):
-        self.matrix = matrix
+        self.graph = Edges(matrix)
+        self._matrix = matrix
 
     def probability_to_meet(self, target: Flags) -> float | None:
+        if self.graph.surely_meets(target):
+            return 1.0
         first = self._first_met(target)
         return None if first is None else float(min(1.0, first.sum()))
 
     def expected_steps(self, counted: Flags, since: Flags | None = None) -> float | None:
-        start = self._first_met(np.arange(len(counted)) == 0 if since is None else since)
-        if start is None:
-            return None
-        start = np.where(counted, start, 0.0)
-        within = counted & (steps_from(_masked(self.matrix, counted), np.flatnonzero(start)) >= 0)
+        since = np.arange(len(counted)) == 0 if since is None else since
+        within = self.graph.within(counted, since)
         if not within.any():
             return 0.0
-        if stays(self.matrix, within).any():
+        if self.graph.stays(within).any():
             return math.inf
-        visits = _visits(_restricted(self.matrix, within), start[within])
+        start = self._first_met(since)
+        if start is None:
+            return None
+        visits = _visits(_restricted(self._matrix, within), start[within])
         return None if visits is None else float(visits.sum())
 
     def _first_met(self, target: Flags) -> Float[np.ndarray, " states"] | None:
@@ -73,12 +77,12 @@ class Chain(AbstractChain):
         start[0] = 1.0
         if target[0]:
             return start
-        undecided = before(self.matrix, target)
+        undecided = self.graph.before(target)
         if undecided[0]:
-            visits = _visits(_restricted(self.matrix, undecided), start[undecided])
+            visits = _visits(_restricted(self._matrix, undecided), start[undecided])
             if visits is None:
                 return None
-            met[target] = visits @ self.matrix[undecided][:, target]
+            met[target] = visits @ self._matrix[undecided][:, target]
         return met
 
 
@@ -100,37 +104,71 @@ class ExactChain(AbstractChain):
     one, in the order of the fewest edges to be made: `p(r, q') += p(r, q) p(q, q') / (1 - p(q, q))`."""
 
     def __init__(self, rows: Sequence[Mapping[int, Fraction]], matrix: sparse.csr_array):
-        self.rows, self.matrix = rows, matrix
+        self.graph = Edges(matrix)
+        self._rows = rows
 
     def probability_to_meet(self, target: Flags) -> Fraction:
-        if target[0]:
+        if self.graph.surely_meets(target):
             return Fraction(1)
-        undecided = before(self.matrix, target)
+        undecided = self.graph.before(target)
         if not undecided[0]:
             return Fraction(0)
         rows: dict[int, dict[int, Any]] = {}
         for q in np.flatnonzero(undecided).tolist():
-            rows[q] = {r: p for r, p in self.rows[q].items() if undecided[r]}
-            rows[q][_MET] = sum((p for r, p in self.rows[q].items() if target[r]), Fraction(0))
+            rows[q] = {r: p for r, p in self._rows[q].items() if undecided[r]}
+            rows[q][_MET] = sum((p for r, p in self._rows[q].items() if target[r]), Fraction(0))
         return _eliminated(rows)
 
     def expected_steps(self, counted: Flags, since: Flags | None = None) -> Fraction | float:
         since = np.arange(len(counted)) == 0 if since is None else since
-        waiting = before(self.matrix, since)
-        began = np.flatnonzero(since & (steps_from(self.matrix, np.zeros(1, dtype=np.int64)) >= 0))
-        within = counted & (steps_from(_masked(self.matrix, counted), began[counted[began]]) >= 0)
-        if stays(self.matrix, within).any():
+        waiting, within = self.graph.before(since), self.graph.within(counted, since)
+        if self.graph.stays(within).any():
             return math.inf
         size = len(counted)  # state q while waiting, size + q once `since` was met
         rows: dict[int, dict[int, Any]] = {}
         for q in np.flatnonzero(waiting).tolist():
-            rows[q] = {r: p for r, p in self.rows[q].items() if waiting[r]}
-            rows[q] |= {size + r: p for r, p in self.rows[q].items() if since[r] and within[r]}
+            rows[q] = {r: p for r, p in self._rows[q].items() if waiting[r]}
+            rows[q] |= {size + r: p for r, p in self._rows[q].items() if since[r] and within[r]}
         for q in np.flatnonzero(within).tolist():
-            rows[size + q] = {size + r: p for r, p in self.rows[q].items() if within[r]} | {_MET: Fraction(1)}
+            rows[size + q] = {size + r: p for r, p in self._rows[q].items() if within[r]} | {_MET: Fraction(1)}
         if since[0]:
             return _eliminated(rows, size) if within[0] else Fraction(0)
         return _eliminated(rows) if waiting[0] else Fraction(0)
+
+
+class Edges:
+    """What the graph of a chain decides, whatever the probabilities."""
+
+    def __init__(self, matrix: sparse.csr_array):
+        self._forth = matrix
+        self._back = matrix.T.tocsr()
+
+    def before(self, target: Flags) -> Flags:
+        """The states outside `target` that the chain reaches before it, and from which it can still reach it."""
+        return self._reached_before(target) & self._able(target) & ~target
+
+    def surely_meets(self, target: Flags) -> bool:
+        """Whether the chain meets `target` with probability 1: wherever it is before, it still can."""
+        return bool(target[0] or self._able(target)[self._reached_before(target)].all())
+
+    def within(self, counted: Flags, since: Flags) -> Flags:
+        """The states in `counted` that it reaches without leaving `counted`, once it has met `since`."""
+        met = since & self._reached_before(since) if not since[0] else np.arange(len(since)) == 0
+        return counted & (reached(_masked(self._forth, counted), np.flatnonzero(met & counted)))
+
+    def stays(self, within: Flags) -> Flags:
+        """The states from which it cannot leave `within`: none outside, and no end, can be reached."""
+        leaves = within & ((self._forth @ (~within).astype(float) > 0) | (np.diff(self._forth.indptr) == 0))
+        able = reached(_masked(self._back, within), np.flatnonzero(leaves))
+        return within & ~able
+
+    def _reached_before(self, target: Flags) -> Flags:
+        """The states that it reaches before `target`, and those of `target` that it meets first."""
+        start = np.zeros(1, dtype=np.int64)
+        return reached(_without_exits(self._forth, target), start)
+
+    def _able(self, target: Flags) -> Flags:
+        return reached(self._back, np.flatnonzero(target))
 
 
 _MET = -1
@@ -178,31 +216,24 @@ def _number() -> Callable[[Any], Any]:
     return lambda p: fmpq(p.numerator, p.denominator) if isinstance(p, Fraction | int) else p
 
 
-def before(chain: sparse.csr_array, target: Flags) -> Flags:
-    """The states outside `target` that the chain reaches before it, and from which it can still reach it."""
-    reached = steps_from(_masked(chain, ~target), np.zeros(1, dtype=np.int64)) >= 0
-    able = steps_from(chain.T.tocsr(), np.flatnonzero(target)) >= 0
-    return reached & able & ~target
+def _without_exits(chain: sparse.csr_array, states: Flags) -> sparse.csr_array:
+    """The chain that goes on from no state in `states`."""
+    return _kept(chain, ~np.repeat(states, np.diff(chain.indptr)))
 
 
 def _masked(chain: sparse.csr_array, kept: Flags) -> sparse.csr_array:
-    """The chain between states that are kept."""
-    diagonal = sparse.diags_array(kept.astype(float))
-    result = (diagonal @ chain @ diagonal).tocsr()
-    result.eliminate_zeros()
-    return result
+    """The chain between states that are kept; the others have no edges."""
+    return _kept(chain, np.repeat(kept, np.diff(chain.indptr)) & kept[chain.indices])
+
+
+def _kept(chain: sparse.csr_array, edges: Bool[np.ndarray, " edges"]) -> sparse.csr_array:
+    """The chain with these edges alone."""
+    starts = np.concatenate([[0], np.cumsum(edges)])[chain.indptr]
+    return sparse.csr_array((chain.data[edges], chain.indices[edges], starts), shape=chain.shape)
 
 
 def _restricted(chain: sparse.csr_array, kept: Flags) -> sparse.csr_array:
     return chain[kept][:, kept].tocsr()
-
-
-def stays(chain: sparse.csr_array, within: Flags) -> Flags:
-    """The states from which the chain cannot leave `within`: no state outside, and no loss of mass, can be reached."""
-    mass = np.asarray(chain.sum(axis=1)).reshape(-1)
-    leaks = within & ((chain @ (~within).astype(float) > 0) | (mass == 0))
-    able = steps_from(_masked(chain, within).T.tocsr(), np.flatnonzero(leaks)) >= 0
-    return within & ~able
 
 
 def _visits(inner: sparse.csr_array, mass: Float[np.ndarray, " states"]) -> Float[np.ndarray, " states"] | None:
@@ -212,10 +243,11 @@ def _visits(inner: sparse.csr_array, mass: Float[np.ndarray, " states"]) -> Floa
     if size <= DIRECT:
         return np.atleast_1d(spsolve((identity - flow).tocsc(), mass))
     begun, visits = mass, mass.copy()
-    for _ in range(STEPS):
+    steps = WORK // max(inner.nnz, 1)
+    for _ in range(steps):
         mass = flow @ mass
         visits += mass
         if mass.sum() <= CLOSE:
             return visits
-    visits, failed = bicgstab(identity - flow, begun, x0=visits, rtol=1e-12, maxiter=5_000)
+    visits, failed = bicgstab(identity - flow, begun, x0=visits, rtol=1e-12, maxiter=steps // 4)
     return visits if not failed and np.abs(visits - flow @ visits - begun).max() <= 1e-10 else None

@@ -6,8 +6,9 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from factorcomp.bounds.oscillation import exceeds, oscillation
 from factorcomp.certificates.claims import Question
@@ -42,6 +43,26 @@ class Composed:
     expert_tv: Float[np.ndarray, "experts states"]
     settled: Bool[np.ndarray, " states"]
     error: Float[np.ndarray, " states"]
+
+    @cached_property
+    def graph(self) -> sparse.csr_array:
+        """The edges in scope."""
+        return graph.matrix(self.product.search.next)
+
+    @cached_property
+    def back(self) -> sparse.csr_array:
+        """The same, against their direction."""
+        return self.graph.T.tocsr()
+
+    @cached_property
+    def ahead(self) -> Int[np.ndarray, "experts states"]:
+        """From each state the fewest steps to a deviation of each expert, -1 where there is none."""
+        return np.stack([graph.steps_from(self.back, np.flatnonzero(flags)) for flags in self.deviates])
+
+    @cached_property
+    def components(self) -> Int[np.ndarray, " states"]:
+        """The strongly connected component of each state."""
+        return csgraph.connected_components(self.graph, directed=True, connection="strong")[1].astype(np.int64)
 
     @cached_property
     def transitions(self) -> sparse.csr_array:

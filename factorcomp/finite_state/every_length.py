@@ -35,6 +35,10 @@ class Normalizers:
     tv: float
 
 
+MOST_STATED = 100_000
+"""A certificate lists so many states at most."""
+
+
 class EveryLength(AbstractSeen):
     """What is seen for every length. Numbers about the long run are `None` where no method converges."""
 
@@ -169,8 +173,10 @@ class EveryLength(AbstractSeen):
         return self._first(stuck)
 
     @cached_property
-    def invariant(self) -> Invariant:
-        """All states in scope with their phases, as a certificate states them."""
+    def invariant(self) -> Invariant | None:
+        """All states in scope with their phases, as a certificate states them; `None` beyond `MOST_STATED`."""
+        if self.states > MOST_STATED:
+            return None
         names = [model.states for model in (self.background, *self.experts.values())]
         states = [
             None if ended else tuple(name[q] for name, q in zip(names, members, strict=True))
@@ -209,4 +215,4 @@ class EveryLength(AbstractSeen):
 
     def runs(self, i: int) -> int | float:
         """The most separate runs of deviation on a path, `math.inf` if there is no bound (3.6)."""
-        return most_runs(self.product.search.next, self.composed.deviates[i])
+        return most_runs(self.product.search.next, self.composed.deviates[i], self.composed.components)

@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from factorcomp.certificates.claims import Phase
-from factorcomp.composition import graph
 from factorcomp.composition.search import Members, Search, breadth_first
 from factorcomp.finite_state.composed import Composed
 from factorcomp.models.finite_state import NOWHERE
@@ -64,7 +63,7 @@ def find_phases(composed: Composed) -> Phases:
     """All phases that prefixes of any length lead to."""
     following, deviates = composed.product.search.next, composed.deviates
     experts = len(deviates)
-    ahead = np.stack([graph.reaching(following, np.flatnonzero(flags)) for flags in deviates])
+    ahead = composed.ahead
     deviating, alive = bits_of(deviates), bits_of(ahead >= 0)
 
     def expand(members: Members) -> tuple[Bool[np.ndarray, "_ vocab"], Int[np.ndarray, "parts _ vocab"]]:

@@ -5,12 +5,17 @@ import math
 import numpy as np
 from jaxtyping import Bool, Int
 
-from factorcomp.composition import graph
 from factorcomp.models.finite_state import NOWHERE
 
 
-def most_runs(following: Int[np.ndarray, "states vocab"], flags: Bool[np.ndarray, " states"]) -> int | float:
+def most_runs(
+    following: Int[np.ndarray, "states vocab"],
+    flags: Bool[np.ndarray, " states"],
+    component: Int[np.ndarray, " states"],
+) -> int | float:
     """Over all paths from state 0 on; `math.inf` where they begin again and again.
+
+    `component`: the strongly connected component of each state.
 
     A run begins at a flag that no flag precedes. Within a strongly connected component a path can come back to where a
     run begins; between components it goes one way, and the longest way counts.
@@ -20,7 +25,6 @@ def most_runs(following: Int[np.ndarray, "states vocab"], flags: Bool[np.ndarray
     origin, token = np.nonzero(following != NOWHERE)
     led = following[origin, token]
     begins = flags[led] & ~flags[origin]
-    _, component = graph.components(following)
     inside = component[origin] == component[led]
     if (begins & inside).any():
         return math.inf

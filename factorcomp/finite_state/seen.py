@@ -134,5 +134,5 @@ class AbstractSeen(abc.ABC):
             _, first, row = np.unique(logs, axis=0, return_index=True, return_inverse=True)
             same = model.rows.identical(places, model.rows, first[row])
             row = np.where(same, row, len(first) + places)
-            _, number = np.unique(np.stack([number, row[states]]), axis=1, return_inverse=True)
+            _, number = np.unique(number * (len(first) + len(places)) + row[states], return_inverse=True)
         return number
