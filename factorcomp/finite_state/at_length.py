@@ -195,7 +195,7 @@ class AtLength(AbstractSeen):
         """The first prefix from which EOS cannot be reached within the length."""
         followed, ended = self.product.followed, self.ended
         stopping = self.product.support[:, self.background.eos_index or 0] & ~ended
-        ahead = graph.reaching(followed, np.flatnonzero(stopping | ended))
+        ahead = graph.steps_from(graph.matrix(followed).T.tocsr(), np.flatnonzero(stopping | ended))
         needed = np.where(ended, 0, np.where(ahead < 0, self.length + 1, ahead + 1))
         level = np.arange(self.states) == 0
         for t in range(self.length):

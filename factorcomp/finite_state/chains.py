@@ -33,6 +33,8 @@ Flags = Bool[np.ndarray, " states"]
 class AbstractChain(abc.ABC):
     """A Markov chain on numbered states, started at state 0; it ends at a state without transitions."""
 
+    graph: "Edges"
+
     @abc.abstractmethod
     def probability_to_meet(self, target: Flags) -> Number | None:
         """The probability that the chain ever meets a state in `target`; `None` where no method converges."""
@@ -145,11 +147,11 @@ class Edges:
 
     def before(self, target: Flags) -> Flags:
         """The states outside `target` that the chain reaches before it, and from which it can still reach it."""
-        return self._reached_before(target) & self._able(target) & ~target
+        return self._reached_before(target) & self.able(target) & ~target
 
     def surely_meets(self, target: Flags) -> bool:
         """Whether the chain meets `target` with probability 1: wherever it is before, it still can."""
-        return bool(target[0] or self._able(target)[self._reached_before(target)].all())
+        return bool(target[0] or self.able(target)[self._reached_before(target)].all())
 
     def within(self, counted: Flags, since: Flags) -> Flags:
         """The states in `counted` that it reaches without leaving `counted`, once it has met `since`."""
@@ -167,7 +169,8 @@ class Edges:
         start = np.zeros(1, dtype=np.int64)
         return reached(_without_exits(self._forth, target), start)
 
-    def _able(self, target: Flags) -> Flags:
+    def able(self, target: Flags) -> Flags:
+        """The states from which it can reach `target`."""
         return reached(self._back, np.flatnonzero(target))
 
 

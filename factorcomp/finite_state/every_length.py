@@ -169,7 +169,7 @@ class EveryLength(AbstractSeen):
     @cached_property
     def endless(self) -> Sighting | None:
         """The first prefix from which EOS cannot be reached."""
-        stuck = self.product.reachable & (graph.reaching(self.product.followed, np.flatnonzero(self.ended)) < 0)
+        stuck = self.product.reachable & ~self.chain.graph.able(self.ended)
         return self._first(stuck)
 
     @cached_property
