@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from factorcomp.certificates.positions import Positions
+
 Scope = Literal["reachable", "all"]
 NullTokens = Literal["strict", "drop", "cancel"]
 Number = Fraction | float
@@ -25,32 +27,6 @@ COMPOSITION_CLAIMS = ("exact_switching", "unit_normalizer", "local_equals_global
 MASK_CLAIMS = ("mask_agreement", "factorized_conditionals", "projective")
 CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, "terminates")
 """Every claim, in the order of a report."""
-
-
-@dataclass(frozen=True)
-class Positions:
-    """A mask without an end: the positions in `finite`, and `a, a + d, a + 2d, …` for each `(a, d)` of `progressions`.
-
-    >>> mask = Positions((0, 5), ((7, 3),))
-    >>> str(mask), 5 in mask, 13 in mask, 12 in mask
-    ('0,5,7::3', True, True, False)
-    """
-
-    finite: tuple[int, ...] = ()
-    progressions: tuple[tuple[int, int], ...] = ()
-
-    def __contains__(self, position: int) -> bool:
-        return position in self.finite or any(position >= a and (position - a) % d == 0 for a, d in self.progressions)
-
-    def __bool__(self) -> bool:
-        return bool(self.finite or self.progressions)
-
-    def __str__(self) -> str:
-        return ",".join([*map(str, self.finite), *(f"{a}::{d}" for a, d in self.progressions)])
-
-    def below(self, length: int) -> tuple[int, ...]:
-        """The positions less than `length`, increasing."""
-        return tuple(position for position in range(length) if position in self)
 
 
 Mask = tuple[int, ...] | Positions

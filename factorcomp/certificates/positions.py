@@ -2,13 +2,39 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import lcm
 
-from factorcomp.certificates.claims import Positions
 from factorcomp.certificates.documents import KernelError, brief
 
 LONGEST_CLOCK = 100_000
 _PART = re.compile(r"(0|[1-9]\d{0,9})(?:::([1-9]\d{0,9}))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Positions:
+    """A mask without an end: the positions in `finite`, and `a, a + d, a + 2d, …` for each `(a, d)` of `progressions`.
+
+    >>> mask = Positions((0, 5), ((7, 3),))
+    >>> str(mask), 5 in mask, 13 in mask, 12 in mask
+    ('0,5,7::3', True, True, False)
+    """
+
+    finite: tuple[int, ...] = ()
+    progressions: tuple[tuple[int, int], ...] = ()
+
+    def __contains__(self, position: int) -> bool:
+        return position in self.finite or any(position >= a and (position - a) % d == 0 for a, d in self.progressions)
+
+    def __bool__(self) -> bool:
+        return bool(self.finite or self.progressions)
+
+    def __str__(self) -> str:
+        return ",".join([*map(str, self.finite), *(f"{a}::{d}" for a, d in self.progressions)])
+
+    def below(self, length: int) -> tuple[int, ...]:
+        """The positions less than `length`, increasing."""
+        return tuple(position for position in range(length) if position in self)
 
 
 def read_positions(text: str, place: str) -> Positions:

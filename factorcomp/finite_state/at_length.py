@@ -16,6 +16,7 @@ from scipy import sparse
 from factorcomp.certificates.claims import Number, Question
 from factorcomp.composition import graph
 from factorcomp.composition.search import Members, Search, breadth_first
+from factorcomp.finite_state.carrying import carry
 from factorcomp.finite_state.globally import Comparison, compare
 from factorcomp.finite_state.lengths import first_path
 from factorcomp.finite_state.phases import bits_of
@@ -29,12 +30,13 @@ class Forward:
     """What the mass of the composition meets on its way, with or without what follows.
 
     **Fields:** `met[s]`: the probability to meet the set s. `steps[i]`: the expected number of active steps of expert
-    i. `going`: the expected number of prefixes, shorter than the length, that have not ended. `last`: the mass at each
-    state one token before the end.
+    i. `conflict`: of two experts, the probability that both are active at some prefix. `going`: the expected number of
+    prefixes, shorter than the length, that have not ended. `last`: the mass at each state one token before the end.
     """
 
     met: Float[np.ndarray, " sets"]
     steps: Float[np.ndarray, " experts"]
+    conflict: float
     going: float
     last: Float[np.ndarray, " states"]
 
@@ -62,7 +64,7 @@ class AtLength(AbstractSeen):
     def _sets(self) -> list[Flags]:
         """The sets of states of which it is asked how probable it is to meet them."""
         deviates = self.composed.deviates
-        return [*deviates, deviates.sum(axis=0) > 1]
+        return [*deviates, deviates.sum(axis=0) > 1, deviates.any(axis=0)]
 
     @cached_property
     def forward(self) -> Forward:
@@ -116,24 +118,27 @@ class AtLength(AbstractSeen):
         return Meeting(self.sighting_of(self.begun, place, path, active), self._conflict_probability())
 
     def _conflict_probability(self) -> float:
-        """The mass that meets a conflict: as long as every deviation ahead lies within the length it meets each place
-        at which two experts have begun, and at the end only those with both deviations near enough."""
+        """The mass that meets a conflict, of two experts with their columns in the forward scan.
+
+        Of more it is followed from place to place: as long as every deviation ahead lies within the length it meets
+        each place at which two experts have begun, and at the end only those with both deviations near enough.
+        """
+        if len(self.ahead) == 2:
+            return self.forward.conflict
         state = self.begun.members[0]
         followed = np.where(self.product.support[state], self.begun.next, NOWHERE)
         flow = graph.matrix(followed, np.exp(self.composed.log_probs)[state]).T.tocsr()
         far = int(self._second.max(initial=0, where=self._second < self.length))
         always = self._second < self.length
-        mass, arrived, outside = np.zeros(len(state)), np.zeros(len(state)), (~always).astype(float)
-        mass[0], met = 1.0, 0.0
-        for _ in range(self.length - far):
-            arrived += mass
-            mass *= outside
-            mass = flow @ mass
+        start, outside = np.zeros((len(state), 1)), (~always).astype(float)[:, None]
+        start[0] = 1.0
+        arrived, mass = carry(flow, start, outside, self.length - far)
+        met = float(arrived[always].sum())
         for t in range(self.length - far, self.length):
-            here = self._second <= self.length - 1 - t
+            here = (self._second <= self.length - 1 - t)[:, None]
             met += float(mass[here].sum())
             mass = flow @ np.where(here, 0.0, mass)
-        return min(1.0, met + float(arrived[always].sum()))
+        return min(1.0, met)
 
     @cached_property
     def alike(self) -> bool:
@@ -230,29 +235,47 @@ def _forward(
 ) -> Forward:
     """Carries the mass over `length` prefixes; the first sets are those at which the experts of `ahead` deviate.
 
-    Column 0 is all the mass, column 1 + s what has not yet met set s. As long as every deviation that can be reached
+    Column 0 is all the mass, column 1 + s what has not yet met set s. Of two experts the last set is that at which any
+    deviates. As long as every deviation that can be reached
     lies within the length, being active is having deviated and being able to; only at the end the distance counts.
     """
     size, flow = chain.shape[0], chain.T.tocsr()
     inside = np.stack([np.zeros(size), *sets], axis=1)
-    outside, columns, arrived = 1.0 - inside, np.zeros_like(inside), np.zeros_like(inside)
+    outside, columns = 1.0 - inside, np.zeros_like(inside)
     columns[0] = 1.0
     within = np.full((size, 0), length) if ahead is None else np.where(ahead < 0, length, ahead).T
-    experts, far = within.shape[1], int(within.max(initial=0, where=within < length))
-    for _ in range(length - far):
-        arrived += columns
-        columns *= outside
-        last = columns[:, 0]
-        columns = flow @ columns
+    experts = within.shape[1]
+    far = max(1, int(within.max(initial=0, where=within < length)))
+    arrived, columns = carry(flow, columns, outside, length - far)
     steps = _begun(arrived * outside, experts, within < length)
+    conflict = _both(arrived, inside, within < length) if experts == 2 else 0.0
+    last = columns[:, 0]
     for t in range(length - far, length):  # from here on the distance counts
+        alive = within <= length - 1 - t
+        conflict += _both(columns, inside, alive) if experts == 2 else 0.0
         arrived += columns
-        columns *= outside
+        columns = columns * outside
         last = columns[:, 0]
-        steps += _begun(columns, experts, within <= length - 1 - t)
+        steps += _begun(columns, experts, alive)
         columns = flow @ columns
     met = (arrived * inside).sum(axis=0)
-    return Forward(np.minimum(met[1:], 1.0), steps, float(arrived[:, 0] @ ~ended), last)
+    return Forward(np.minimum(met[1:], 1.0), steps, min(1.0, conflict), float(arrived[:, 0] @ ~ended), last)
+
+
+def _both(
+    columns: Float[np.ndarray, "states columns"],
+    inside: Float[np.ndarray, "states columns"],
+    alive: Bool[np.ndarray, "states 2"],
+) -> float:
+    """The mass of which both of two experts have deviated for the first time, where both are alive.
+
+    From then on both have, and neither comes to life again: before they were not both active, and now they are. Of the
+    mass that arrives where the second deviates it is what the first has met and the second has not; where both do, all
+    that has not met both.
+    """
+    one, other, none = columns[:, 1], columns[:, 2], columns[:, -1]
+    newly = inside[:, 1] * (one - none) + inside[:, 2] * (other - none) + inside[:, 1] * inside[:, 2] * none
+    return float(newly[alive.all(axis=1)].sum())
 
 
 def _begun(

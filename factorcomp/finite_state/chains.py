@@ -19,6 +19,7 @@ from scipy.sparse.linalg import bicgstab, spsolve
 
 from factorcomp.certificates.claims import Number
 from factorcomp.composition.graph import reached
+from factorcomp.finite_state.carrying import EVERY, shrinking
 from factorcomp.models.finite_state import NOWHERE
 
 DIRECT = 1_500
@@ -247,10 +248,13 @@ def _visits(inner: sparse.csr_array, mass: Float[np.ndarray, " states"]) -> Floa
         return np.atleast_1d(spsolve((identity - flow).tocsc(), mass))
     begun, visits = mass, mass.copy()
     steps = WORK // max(inner.nnz, 1)
-    for _ in range(steps):
-        mass = flow @ mass
+    for t in range(1, steps + 1):
+        before, mass = mass, flow @ mass
         visits += mass
         if mass.sum() <= CLOSE:
             return visits
-    visits, failed = bicgstab(identity - flow, begun, x0=visits, rtol=1e-12, maxiter=steps // 4)
+        if t % EVERY == 0 and (factor := shrinking(before[:, None], mass[:, None])) is not None and factor[0] < 1:
+            visits += mass * factor[0] / (1 - factor[0])
+            break
+    visits, failed = bicgstab(identity - flow, begun, x0=visits, rtol=1e-12, maxiter=max(1, steps // 4))
     return visits if not failed and np.abs(visits - flow @ visits - begun).max() <= 1e-10 else None
