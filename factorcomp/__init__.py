@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from factorcomp.diagnosis import doctor
     from factorcomp.formats import load, save
     from factorcomp.models.errors import InputError
+    from factorcomp.models.finite_state import FiniteStateModel
     from factorcomp.models.function import FunctionModel
     from factorcomp.models.tabular import TabularModel
+    from factorcomp.models.windows import as_finite_state
     from factorcomp.verdicts import Diagnosis, Report
     from factorcomp.verification import verify
 
@@ -24,6 +26,7 @@ _ORIGINS = {
     "ClaimResult": "certificates.claims:ClaimResult",
     "Diagnosis": "verdicts:Diagnosis",
     "Findings": "certificates.claims:Findings",
+    "FiniteStateModel": "models.finite_state:FiniteStateModel",
     "FunctionModel": "models.function:FunctionModel",
     "InputError": "models.errors:InputError",
     "KernelError": "certificates:KernelError",
@@ -32,6 +35,7 @@ _ORIGINS = {
     "Report": "verdicts:Report",
     "TabularModel": "models.tabular:TabularModel",
     "Verdict": "certificates.claims:Verdict",
+    "as_finite_state": "models.windows:as_finite_state",
     "check": "certificates:check_certificate",
     "compose": "composition:compose",
     "doctor": "diagnosis:doctor",
@@ -44,6 +48,7 @@ __all__ = [
     "ClaimResult",
     "Diagnosis",
     "Findings",
+    "FiniteStateModel",
     "FunctionModel",
     "InputError",
     "KernelError",
@@ -53,6 +58,7 @@ __all__ = [
     "TabularModel",
     "Verdict",
     "__version__",
+    "as_finite_state",
     "check",
     "compose",
     "doctor",

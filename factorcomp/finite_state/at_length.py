@@ -64,7 +64,7 @@ class AtLength(AbstractSeen):
     def _sets(self) -> list[Flags]:
         """The sets of states of which it is asked how probable it is to meet them."""
         deviates = self.composed.deviates
-        return [*deviates, deviates.sum(axis=0) > 1, deviates.any(axis=0)]
+        return [*deviates, np.asarray(deviates.sum(axis=0) > 1), np.asarray(deviates.any(axis=0))]
 
     @cached_property
     def forward(self) -> Forward:
