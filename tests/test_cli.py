@@ -98,6 +98,8 @@ def test_every_option_of_the_interface_is_offered(capsys):
     shown = capsys.readouterr().out
     for option in (
         "--length",
+        "--every-length",
+        "--window",
         "--masks",
         "--threshold",
         "--scope",
@@ -110,7 +112,7 @@ def test_every_option_of_the_interface_is_offered(capsys):
         "--example",
     ):
         assert re.search(rf"{option}\b", shown)
-    for later in ("--every-length", "--html", "--rollouts", "--no-exact", "--empty"):
+    for later in ("--html", "--rollouts", "--no-exact", "--empty"):
         assert later not in shown
 
 

@@ -62,7 +62,7 @@ def test_bad_experts():
         ask(BASE, {"background": BASE})
     with pytest.raises(InputError, match=r"\(background 2, short 1\); give a length of at most 1 \(--length 1\)"):
         ask(BASE, {"short": SHORT})
-    with pytest.raises(InputError, match=r"f: a function has no horizon of its own; give the length \(--length N\)"):
+    with pytest.raises(InputError, match=r"f: no table, and so no horizon of its own; give the length \(--length N\)$"):
         ask(BASE, {"f": FUNCTION})
 
 

@@ -105,7 +105,7 @@ def names(experts: Iterable[str], word: str = "and") -> str:
     return " ".join([", ".join(shown[:-1]), word, shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
-def number(value: Number | None) -> str:
+def number(value: Number | int | None) -> str:
     """A number for a person: small fractions as they are, otherwise four digits, never rounded to 0, 1 or infinity.
 
     A float within 1e-12 of 1 is 1: so much is the rounding of sums.
