@@ -1,14 +1,22 @@
 """What `doctor` finds: each trouble that a model can bring, with its severity, consequence and cure; and none where
 there is none."""
 
+import random
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from factorcomp.certificates.claims import Verdict
 from factorcomp.diagnosis import doctor
 from factorcomp.models.errors import InputError
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import Source, TabularModel
 from factorcomp.verdicts import Diagnosis, Finding
+from factorcomp.verification import verify
+from tests import small_automata
+from tests.automata import random_automata
 
 AB = ["a", "b"]
 COIN = ["1/2", "1/2"]
@@ -214,3 +222,150 @@ def test_a_function_needs_a_length():
 def test_no_experts():
     with pytest.raises(InputError, match="no experts: got none"):
         doctor(FAIR, {})
+
+
+def small(*names: str) -> dict[str, FiniteStateModel]:
+    return {name: small_automata.model(name) for name in names}
+
+
+BASE = small_automata.model("base")
+
+
+def test_finite_state_models_are_looked_at_for_every_length():
+    """By the states that the composition reaches: the toss that is bent, the next one, and all others."""
+    diagnosis = doctor(BASE, small("start", "second"))
+    assert {finding.severity for finding in diagnosis.findings} == {"fine"}
+    assert finding(diagnosis, "horizon").found == "every length: all models are finite-state"
+    assert finding(diagnosis, "start against the background").found.startswith("deviates at 1 of 3 reachable states")
+    assert "no state is dead" in finding(diagnosis, "support").found
+
+
+@pytest.mark.parametrize(
+    ("length", "states", "horizon"),
+    [(0, "0 of 0 reachable states", "0 tokens"), (1, "1 of 1 reachable state;", "1 token"), (9_999, "1 of 2", "9,999")],
+)
+def test_finite_state_models_are_looked_at_up_to_a_length(length, states, horizon):
+    diagnosis = doctor(BASE, small("start"), length=length)
+    assert states in finding(diagnosis, "start against the background").found
+    assert finding(diagnosis, "horizon").found.startswith(horizon)
+
+
+@pytest.mark.parametrize("length", [None, 3])
+def test_a_gap_that_the_composition_reaches_blocks(length):
+    """After `b`, which the expert opens under `cancel`, the background has no next state."""
+    diagnosis = doctor(small_automata.model("narrow"), small("base"), length=length)
+    found = finding(diagnosis, "next states of background")
+    assert found.severity == "blocks"
+    assert found.found == "background has no next state, once at reachable states; first after 'b'"
+    assert "well_defined is UNDECIDED" in found.consequence
+    assert '"next"' in found.cure
+
+
+def test_a_gap_in_a_table_blocks_too():
+    """The same beside a table of two tokens: prefixes are counted."""
+    diagnosis = doctor(small_automata.model("narrow"), {"up": FAIR})
+    found = finding(diagnosis, "next states of background")
+    assert found.found == "background has no next state, once at reachable prefixes; first after 'b'"
+    assert finding(diagnosis, "up against the background").found.startswith("deviates at 2 of 2 reachable prefixes")
+    assert not doctor(small_automata.model("narrow"), {"up": FAIR}, null_tokens="drop").blocked
+
+
+@pytest.mark.parametrize("expert", [small_automata.model("narrow"), small_automata.model("narrow").tabulate(2)])
+def test_a_gap_that_cannot_be_reached_matters_only(expert):
+    """The composition never says `b`: one state there, one prefix."""
+    diagnosis = doctor(BASE, {"narrow": expert}, length=2)
+    assert not diagnosis.blocked
+    (subject,) = subjects(diagnosis, "matters")
+    assert "that the composition cannot reach" in subject
+    assert finding(diagnosis, subject).found.startswith("1 place there")
+
+
+@pytest.mark.parametrize(("convention", "blocked"), [("cancel", True), ("drop", False), ("strict", True)])
+def test_a_token_that_two_finite_state_experts_open(convention, blocked):
+    diagnosis = doctor(small_automata.model("only_a"), {"one": BASE, "two": BASE}, null_tokens=convention)
+    assert diagnosis.blocked == blocked
+    assert "first 'b' at the start" in finding(diagnosis, "support of one").found
+    assert ("support of several experts" in subjects(diagnosis, "blocks")) == (convention == "cancel")
+
+
+def test_a_dead_state_blocks():
+    """One expert says `a` alone, the other `b` alone."""
+    diagnosis = doctor(BASE, small("only_a", "only_b"))
+    assert subjects(diagnosis, "blocks") == ["dead prefixes"]
+    assert "once at reachable states; first at the start" in finding(diagnosis, "dead prefixes").found
+
+
+def test_finite_state_experts_that_add_nothing_or_the_same():
+    diagnosis = doctor(BASE, small("even") | {"again": small_automata.model("even"), "same": BASE})
+    assert subjects(diagnosis, "matters") == ["same against the background", "even and again"]
+    assert "the same at every reachable state" in finding(diagnosis, "even and again").found
+
+
+def test_finite_state_experts_that_deviate_everywhere():
+    """One state is every prefix: there is nothing to be alone at."""
+    one = {"up": build_one("1/4"), "down": build_one("1/3")}
+    found = finding(doctor(BASE, one), "agreement with the background")
+    assert "up and down deviate at every one of 1 reachable state" in found.found
+    assert "--threshold" in found.cure
+
+
+def build_one(share: str) -> FiniteStateModel:
+    row = {"a": share, "b": str(1 - Fraction(share))}
+    return FiniteStateModel.from_states({"s": small_automata.on(row, "s")}, AB, "s")
+
+
+def test_a_state_after_the_end_is_not_counted():
+    diagnosis = doctor(small_automata.model("ending"), small("hurried"))
+    assert "deviates at 1 of 1 reachable state;" in finding(diagnosis, "hurried against the background").found
+
+
+def test_finite_state_rows_that_differ_by_rounding_matter():
+    near = FiniteStateModel.from_states({"s": small_automata.on({"a": 0.5000001, "b": 0.4999999}, "s")}, AB, "s")
+    found = finding(doctor(BASE, {"near": near}), "rounding in near")
+    assert found.found.startswith("1 state within 4.0e-07 nats of the background's")
+    assert 4e-7 < float(found.cure.split("--threshold ")[1]) < 1e-6
+
+
+def test_other_tokens_in_another_order_are_aligned_in_automata():
+    mirrored = FiniteStateModel.from_states({"s": small_automata.on({"a": "1/2", "b": "1/2"}, "s")}, ["b", "a"], "s")
+    diagnosis = doctor(BASE, {"same": mirrored})
+    assert "same in another order" in finding(diagnosis, "vocabulary").found
+    assert subjects(diagnosis, "matters") == ["same against the background"]
+
+
+SEEDS = range(12)
+
+
+def random_models(seed: int):
+    return random_automata(random.Random(seed), ("free", "opening", "constrained")).models()
+
+
+@pytest.mark.parametrize("convention", ["cancel", "drop", "strict"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_blocks_is_what_makes_the_composition_undefined(seed, convention):
+    """`doctor` is in the way exactly where `well_defined` is REFUTED."""
+    background, experts = random_models(seed)
+    report = verify(background, experts, length="every", null_tokens=convention)
+    refuted = report["well_defined"].verdict is Verdict.REFUTED
+    assert doctor(background, experts, null_tokens=convention).blocked == refuted
+
+
+@pytest.mark.parametrize("length", [1, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_states_and_prefixes_say_the_same(seed, length):
+    """The walks over states and over prefixes share no code: the same things are in the way, with the same prefixes."""
+    background, experts = random_models(seed)
+    tables = {name: expert.tabulate(length) for name, expert in experts.items()}
+    by_states = doctor(background, experts, length=length, null_tokens="strict")
+    by_prefixes = doctor(background.tabulate(length), tables, length=length, null_tokens="strict")
+    assert subjects(by_states, "blocks") == subjects(by_prefixes, "blocks")
+    for subject in subjects(by_states, "blocks"):
+        first, second = (
+            finding(diagnosis, subject).found.split("; first ")[1] for diagnosis in (by_states, by_prefixes)
+        )
+        assert first == second
+
+
+def test_the_random_models_are_blocked_at_times():
+    """The tests above compare something: some of their instances are in the way, some are not."""
+    assert {doctor(*random_models(seed), null_tokens="strict").blocked for seed in SEEDS} == {True, False}

@@ -8,17 +8,18 @@ difference is a deviation" means what the user thinks it does for numbers that w
 from collections.abc import Callable, Mapping, Sequence
 
 from factorcomp.certificates.claims import NullTokens
+from factorcomp.diagnosis.states import survey_of_states
 from factorcomp.diagnosis.survey import number_of, survey_of
 from factorcomp.diagnosis.tendencies import deviation, support
+from factorcomp.models.alignment import Model, as_table
 from factorcomp.models.errors import InputError
-from factorcomp.models.function import FunctionModel
-from factorcomp.models.rows import FloatRows
+from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.rows import AbstractRows, FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.verdicts import Diagnosis, Finding
 from factorcomp.verification.story import check_models
 
 Add = Callable[[Finding], None]
-Model = TabularModel | FunctionModel
 
 
 def doctor(
@@ -30,8 +31,9 @@ def doctor(
 ) -> Diagnosis:
     """What is in the way of composing `experts` over `background`, and what to know before.
 
-    **Arguments:** `length`: the horizon to look at; by default what all tables have. `null_tokens`: the convention that
-    decides what a token means that the background excludes (theory.md 1.3).
+    **Arguments:** `length`: the horizon to look at; by default what all tables have, or every length where all models
+    are finite-state. `null_tokens`: the convention that decides what a token means that the background excludes
+    (theory.md 1.3).
 
     **Returns:** a `Diagnosis`: findings, the gravest first, each with its consequence under composition and its cure.
 
@@ -48,15 +50,17 @@ def doctor(
     models = {"background": background, **experts}
     if _vocabularies(models, findings.append) and _eos(models, findings.append):
         horizon = _horizon(models, length, findings.append)
-        tables = {
-            name: (model.tabulate(horizon) if isinstance(model, FunctionModel) else model.truncated(horizon)).aligned(
-                background.vocabulary
-            )
-            for name, model in models.items()
-        }
-        _normalisation(tables, findings.append)
-        _precision(tables, findings.append)
-        survey = survey_of(tables.pop("background"), tables, null_tokens)
+        _normalisation(models, findings.append)
+        ordered = {name: model.aligned(background.vocabulary) for name, model in models.items()}
+        automata = {name: model for name, model in ordered.items() if isinstance(model, FiniteStateModel)}
+        if len(automata) == len(models):
+            _precision({name: (model.rows,) for name, model in automata.items()}, findings.append)
+            survey = survey_of_states(automata.pop("background"), automata, null_tokens, horizon)
+        else:
+            assert horizon is not None
+            tables = {name: as_table(model, horizon) for name, model in ordered.items()}
+            _precision({name: table.steps for name, table in tables.items()}, findings.append)
+            survey = survey_of(tables.pop("background"), tables, null_tokens)
         support(survey, findings.append)
         deviation(survey, findings.append)
     gravity = ("blocks", "matters", "fine")
@@ -120,8 +124,11 @@ def _eos(models: Mapping[str, Model], add: Add) -> bool:
     return False
 
 
-def _horizon(models: Mapping[str, Model], length: int | None, add: Add) -> int:
-    """The horizon to look at."""
+def _horizon(models: Mapping[str, Model], length: int | None, add: Add) -> int | None:
+    """The horizon to look at; `None`: every length."""
+    if length is None and all(isinstance(model, FiniteStateModel) for model in models.values()):
+        add(Finding("fine", "horizon", "every length: all models are finite-state"))
+        return None
     horizons = {name: model.horizon for name, model in models.items() if isinstance(model, TabularModel)}
     if length is None and not horizons:
         raise InputError("length: got none, and functions have no horizon; needed a number of tokens, --length N")
@@ -153,8 +160,8 @@ def _horizon(models: Mapping[str, Model], length: int | None, add: Add) -> int:
     return shortest if length is None else min(length, shortest)
 
 
-def _normalisation(tables: Mapping[str, TabularModel], add: Add) -> None:
-    notes = list(dict.fromkeys(note for table in tables.values() for note in table.source.notes))
+def _normalisation(models: Mapping[str, Model], add: Add) -> None:
+    notes = list(dict.fromkeys(note for model in models.values() for note in model.source.notes))
     if not notes:
         add(Finding("fine", "normalisation", "every row sums to 1"))
         return
@@ -169,8 +176,8 @@ def _normalisation(tables: Mapping[str, TabularModel], add: Add) -> None:
     )
 
 
-def _precision(tables: Mapping[str, TabularModel], add: Add) -> None:
-    kinds = {name: _kind(table) for name, table in tables.items()}
+def _precision(tables: Mapping[str, Sequence[AbstractRows]], add: Add) -> None:
+    kinds = {name: _kind(steps) for name, steps in tables.items()}
     shown = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     if len(set(kinds.values())) == 1:
         shown = f"{next(iter(kinds.values()))} in every model"
@@ -192,6 +199,6 @@ def _precision(tables: Mapping[str, TabularModel], add: Add) -> None:
     )
 
 
-def _kind(table: TabularModel) -> str:
-    kinds = {str(rows.values.dtype) if isinstance(rows, FloatRows) else "exact fractions" for rows in table.steps}
+def _kind(steps: Sequence[AbstractRows]) -> str:
+    kinds = {str(rows.values.dtype) if isinstance(rows, FloatRows) else "exact fractions" for rows in steps}
     return " and ".join(sorted(kinds)) or "no rows"
