@@ -12,7 +12,7 @@ from factorcomp.models.function import FunctionModel
 from factorcomp.models.rows import LARGEST_POWER
 from factorcomp.models.tabular import TabularModel
 
-Masks = Mapping[str, Iterable[int] | slice | Positions] | Literal["auto"] | None
+Masks = Mapping[str, Iterable[int] | slice | str | Positions] | Literal["auto"] | None
 LONGEST_CLOCK = 100_000
 """Masks for every length must repeat within so many positions."""
 Numeric = Fraction | int | float | str
@@ -115,14 +115,21 @@ def _masks(
     for name, given in masks.items():
         if name not in experts:
             problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
-        if isinstance(given, str) or not isinstance(given, slice | Iterable | Positions):
-            problems.append(f"the mask of {name} is {given!r}; it must be a list of positions, such as [0, 2]")
+        if isinstance(given, str):
+            given = _as_written(given)
+        if given is None or not isinstance(given, slice | Iterable | Positions):
+            problems.append(
+                f"the mask of {name} is {masks[name]!r}; it must be a list of positions, such as [0, 2], or a slice"
+            )
             continue
         if length == "every":
             found[name] = _without_end(name, given, problems)
             continue
         if isinstance(given, Positions):
-            given = given.below(length)
+            given = _without_end(name, given, problems).below(length)
+        if isinstance(given, slice) and given.step == 0:
+            problems.append(f"the mask of {name} is {given}; a slice goes on by 1 or more")
+            continue
         positions = range(length)[given] if isinstance(given, slice) else list(given)
         wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int) or not 0 <= p < length]
         found[name] = right = tuple(sorted(set(positions) - set(wrong)))
@@ -139,7 +146,18 @@ def _masks(
     return found
 
 
-def _without_end(name: str, given: slice | Iterable[int] | Positions, problems: list[str]) -> Positions:
+def _as_written(text: str) -> slice | list[int] | None:
+    """A mask as on the command line: `"0,2,5"`, or a slice such as `"0::3"`; `None` if it is neither."""
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) > 3 or not all(part == "" or part.isdecimal() for part in parts[:3] if len(parts) > 1):
+        return None
+    if len(parts) > 1:
+        return slice(*(int(part) if part else None for part in parts))
+    places = [place.strip() for place in text.split(",")] if text.strip() else []
+    return [int(place) for place in places] if all(place.isdecimal() for place in places) else None
+
+
+def _without_end(name: str, given: slice | Iterable[Any] | Positions, problems: list[str]) -> Positions:
     """The mask for every length: positions, or a slice that may have no stop."""
     if isinstance(given, Positions):
         mask = given
@@ -150,10 +168,15 @@ def _without_end(name: str, given: slice | Iterable[int] | Positions, problems: 
         mask = Positions(tuple(sorted(set(positions) - set(wrong))))
     else:
         start, stop, step = given.start or 0, given.stop, 1 if given.step is None else given.step
-        if min(start, step - 1, start if stop is None else stop) < 0:
+        numbers = (start, step - 1, start if stop is None else stop)
+        if min(numbers) < 0 or not all(isinstance(number, int) for number in numbers):
             problems.append(f"the mask of {name} is {given}; for every length a slice counts from 0, forward")
             return Positions()
-        mask = Positions((), ((start, step),)) if stop is None else Positions(tuple(range(start, stop, step)))
+        within = range(start, start if stop is None else stop, step)
+        if len(within) > LONGEST_CLOCK:
+            problems.append(f"the mask of {name} has {len(within)} positions; at most {LONGEST_CLOCK} can be listed")
+            return Positions()
+        mask = Positions(tuple(within)) if stop is not None else Positions((), ((start, step),))
     places = [*mask.finite, *(start for start, _ in mask.progressions)]
     if min(places, default=0) < 0 or min((step for _, step in mask.progressions), default=1) < 1:
         problems.append(f"the mask of {name} is {mask}; positions are 0 or more, and steps 1 or more")
@@ -168,11 +191,14 @@ def _shared(masks: Mapping[str, Positions]) -> list[str]:
     if length > LONGEST_CLOCK:
         return [f"the masks repeat only after {length} positions; at most {LONGEST_CLOCK} can be followed"]
     owners: dict[int, str] = {}
+    shared: list[tuple[int, str]] = []
     for name, mask in masks.items():
-        for position in mask.below(length):
-            if owners.setdefault(position, name) != name:
-                return [f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"]
-    return []
+        positions = {*mask.finite}.union(*(range(start, length, step) for start, step in mask.progressions))
+        shared += [(position, name) for position in positions if owners.setdefault(position, name) != name]
+    if not shared:
+        return []
+    position, name = min(shared, key=lambda pair: pair[0])
+    return [f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"]
 
 
 def _number(what: str, value: Any, problems: list[str]) -> Fraction:

@@ -12,7 +12,8 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from factorcomp.certificates.claims import Findings, Number, PrefixWitness, Question
+from factorcomp.certificates.claims import Findings, Number, Positions, PrefixWitness, Question
+from tests.automata import AutomataInstance
 from tests.strategies import Instance, Steps
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "shared" / "golden"
@@ -37,10 +38,33 @@ def example_names() -> list[str]:
     return sorted(path.parent.name for path in EXAMPLES.glob("*/example.json"))
 
 
+def about_example(name: str) -> dict:
+    """The `example.json` of the shipped example `name`."""
+    return json.loads((EXAMPLES / name / "example.json").read_text(encoding="utf-8"))
+
+
+def load_automata(name: str) -> tuple[AutomataInstance, dict]:
+    """The shipped example `name` about every length, and its `example.json`."""
+    about, folder = about_example(name), EXAMPLES / name
+    models = {stem: json.loads((folder / f"{stem}.json").read_text()) for stem in ("background", *about["experts"])}
+    background = models.pop("background")
+    masks = {owner: positions_of(text) for owner, text in about["options"].get("masks", {}).items()}
+    instance = AutomataInstance(
+        tuple(background["vocabulary"]), background["eos"], background, models, Question("every", masks or None)
+    )
+    return instance, about
+
+
+def positions_of(text: str) -> Positions:
+    """A mask such as `0,2,5` or `0::3`."""
+    start, slices, step = text.partition("::")
+    return Positions((), ((int(start), int(step)),)) if slices else Positions(tuple(map(int, text.split(","))))
+
+
 def load_example(name: str) -> tuple[Instance, dict]:
-    """The shipped example `name` and its `example.json`."""
+    """The shipped example `name` about one length, and its `example.json`."""
     folder = EXAMPLES / name
-    about = json.loads((folder / "example.json").read_text(encoding="utf-8"))
+    about = about_example(name)
     models = {stem: json.loads((folder / f"{stem}.json").read_text()) for stem in ("background", *about["experts"])}
     experts = {stem: models[stem] for stem in about["experts"]}
     return instance_of(models["background"], experts, about["options"], about["statement"]), about

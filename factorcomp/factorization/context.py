@@ -56,4 +56,10 @@ class Context(Generic[S]):
     @property
     def everywhere(self) -> str:
         """The scope, in words."""
-        return "at every prefix" if self.question.scope == "all" else "wherever the composition goes"
+        where = "at every prefix" if self.question.scope == "all" else "wherever the composition goes"
+        return where + self.always
+
+    @property
+    def always(self) -> str:
+        """For how long, in words."""
+        return ", at every length" if self.question.length == "every" else ""

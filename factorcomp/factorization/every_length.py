@@ -69,7 +69,7 @@ def decide_every_length(
 def _interval_joint(context: Context[EveryLength], found: EveryLength) -> ClaimResult:
     result = joint.interval_joint(context)
     if result.verdict is Verdict.REFUTED:
-        result = replace(result, why=f"{result.why}, as seen at length {found.conflict_length} and beyond")
+        result = replace(result, why=f"{result.why}, at length {found.conflict_length} and beyond")
     return result
 
 
@@ -80,20 +80,20 @@ def _local_equals_global(context: Context[EveryLength], found: EveryLength) -> t
     if seen.differ is not None:
         first, second = (context.tokens(seen.differ.length, index) for index in (seen.differ.first, seen.differ.second))
         length = seen.differ.length + 1
-        why = f"Z depends on more than the length: it differs after {quoted(first)} and {quoted(second)}"
+        why = f"Z differs after {quoted(first)} and {quoted(second)}: the two compositions differ at length {length}"
         witness = PairWitness((first, second), ("composition", "composition"), "Z")
         result = context.result(claim, Verdict.REFUTED, why, residual=seen.tv, witness=witness)
         return replace(result, length=length), doubtful
     if seen.unsettled:
         return context.result(claim, Verdict.UNDECIDED, exactness.UNSETTLED), doubtful
-    why = "Z depends on the length alone: at every length both compositions are one distribution"
+    why = "stepwise and sequence-level composition are one distribution at every length"
     return context.result(claim, Verdict.HOLDS, why, residual=0.0), doubtful
 
 
 def _terminates(context: Context[EveryLength], found: EveryLength) -> ClaimResult:
     first = found.endless
     if first is None:
-        why = "from wherever the composition goes EOS can be reached: it ends with probability 1"
+        why = "EOS can be reached wherever the composition goes: it ends"
         return context.result("terminates", Verdict.HOLDS, why, residual=0.0)
     ends = found.chain.probability_to_meet(found.ended)
     why = f"{context.after(first)} EOS cannot be reached"

@@ -73,7 +73,7 @@ def pointwise_joint(context: Context) -> ClaimResult:
 
 def interval_joint(context: Context) -> ClaimResult:
     """JF-int, Theorem 4.2: the canonical active sets `Act_i` and `Act_j` are disjoint on the scope."""
-    none = "the experts' active intervals are disjoint on every path"
+    none = f"the experts' active intervals are disjoint on every path{context.always}"
     return _disjoint(context, "interval_joint", context.survey.conflict, "are active", none)
 
 

@@ -74,7 +74,7 @@ def factorized_conditionals(context: Context, conditionals: Conditionals) -> Cla
     if failure is None:
         if conditionals.undecided is not None:
             return context.result(claim, Verdict.UNDECIDED, conditionals.undecided)
-        why = "the background's blocks are independent, and each expert changes its own block alone"
+        why = f"the background's blocks are independent, and each expert changes its own block alone{context.always}"
         return context.result(claim, Verdict.HOLDS, why, residual=0.0)
     first, second = (context.tokens(failure.length, index) for index in (failure.first, failure.second))
     expert = "background" if failure.expert == BACKGROUND else context.names[failure.expert]
@@ -119,7 +119,7 @@ def marginal_differs(
 
 def has_law_of(context: Context, name: str) -> ClaimResult:
     """Projective on the mask of an expert."""
-    why = f"on its mask the composition has the law of {name}"
+    why = f"on its mask the composition has the law of {name}{context.always}"
     return context.result("projective", Verdict.HOLDS, why, residual=0.0, mask=name)
 
 
