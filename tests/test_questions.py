@@ -28,7 +28,8 @@ EXPERTS = {"up": BASE, "down": BASE}
         ({"masks": {"left": [0]}}, "names 'left', which is no expert; the experts are up, down"),
         ({"masks": {"up": [2]}}, "the mask of up has position 2; positions are 0 to 1"),
         ({"masks": {"up": 0}}, r"the mask of up is 0; it must be a list of positions, such as \[0, 2\]"),
-        ({"masks": {"up": "02"}}, "the mask of up is '02'; it must be a list of positions"),
+        ({"masks": {"up": "x"}}, "the mask of up is 'x'; it must be a list of positions"),
+        ({"masks": {"up": slice(0, None, 0)}}, r"the mask of up is slice\(0, None, 0\); a slice goes on by 1 or more"),
         ({"masks": {"up": [-1]}}, "position -1"),
         ({"masks": {"up": [0.5]}}, r"position 0\.5"),
         ({"masks": {"up": [0], "down": [0, 1]}}, "the masks of up and down share position 0; they must be disjoint"),
@@ -96,7 +97,7 @@ ENDLESS = r"finite-state models \(--window W makes one of a function that looks 
         (
             FUNCTION,
             {"up": LOOP},
-            [f"^python function: a function may look far back; every length needs {ENDLESS}$"],
+            [f"^in memory: a function may look far back; every length needs {ENDLESS}$"],
         ),
         (LOOP, {"up": LOOP, "short": SHORT}, ["^short: a table ends at its horizon"]),
         (BASE, {"up": SHORT}, ["^base: a table ends", "^short: a table ends"]),
@@ -150,6 +151,9 @@ def test_every_is_the_only_word_for_a_length(length):
         (slice(1, 8, 3), "1,4,7"),
         (slice(4), "0,1,2,3"),
         (slice(4, 2), ""),
+        ("5,0", "0,5"),
+        ("1::3", "1::3"),
+        ("1:8:3", "1,4,7"),
         (Positions((0, 5), ((7, 3),)), "0,5,7::3"),
     ],
 )
@@ -175,7 +179,9 @@ def test_a_mask_without_an_end(given, written):
         ({"up": Positions((), ((1, 0),))}, "the mask of up is 1::0; positions are 0 or more, and steps 1 or more"),
         ({"up": [0.5]}, r"the mask of up has position 0\.5; positions are whole numbers from 0"),
         ({"up": [True]}, "the mask of up has position True; positions are whole numbers from 0"),
-        ({"up": "0::3"}, "the mask of up is '0::3'; it must be a list of positions"),
+        ({"up": "0::x"}, "the mask of up is '0::x'; it must be a list of positions"),
+        ({"up": "0::0"}, "for every length a slice counts from 0, forward"),
+        ({"up": 7}, r"the mask of up is 7; it must be a list of positions, such as \[0, 2\]"),
         ({"other": slice(None)}, "a mask names 'other', which is no expert"),
         ({"up": slice(0, None, 2), "down": [4, 1]}, "the masks of up and down share position 4; they must be disjoint"),
         ({"up": slice(0, None, 2), "down": slice(3, None, 3)}, "the masks of up and down share position 6;"),
@@ -183,7 +189,7 @@ def test_a_mask_without_an_end(given, written):
         ({"up": [1, 5], "down": [5], "left": slice(1, None, 9)}, "the masks of up and left share position 1;"),
         (
             {"up": slice(0, None, 317), "down": slice(1, None, 331)},
-            "the masks repeat only after 104928 positions; at m",
+            "repeat only after 104929 positions; at most 100000 can be",
         ),
         ({"up": [10**9]}, "the masks repeat only after 1000000002 positions; at most 100000 can be followed"),
         ({"up": [10**9], "down": [0], "left": [0]}, "the masks repeat only after 1000000002 positions"),
@@ -196,7 +202,7 @@ def test_masks_that_cannot_be_without_an_end(masks, message):
 
 
 def test_progressions_that_never_meet_are_disjoint():
-    """`1 + 4i` and `3 + 6j` differ by an odd multiple of two less than ... and both are odd: they meet at 9."""
+    """`1 + 4i` meets `3 + 6j` first at 9; `4i` is even and never does."""
     with pytest.raises(InputError, match="share position 9;"):
         ask(LOOP, LOOPS, length="every", masks={"up": slice(1, None, 4), "down": slice(3, None, 6)})
     masks = {"up": slice(0, None, 4), "down": slice(3, None, 6), "left": [1]}

@@ -6,6 +6,7 @@ from factorcomp.certificates.claims import NullTokens
 from factorcomp.composition.automata import compose_automata
 from factorcomp.composition.tables import compose_tables
 from factorcomp.models.alignment import Model, aligned, as_table
+from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
 from factorcomp.questions import Numeric, ask
@@ -39,6 +40,9 @@ def compose(
     if all_finite_state and length is None and not sequence_level:
         question = ask(background, experts, length="every", null_tokens=null_tokens, weights=weights)
         return compose_automata(background, automata, null_tokens, question.weights)
+    if length is None and not any(isinstance(model, TabularModel) for model in (background, *experts.values())):
+        what = "the sequence-level composition is of one length" if all_finite_state else "functions have no horizon"
+        raise InputError(f"length: got none, and {what}; needed a number of tokens, --length N")
     question = ask(background, experts, length=length, null_tokens=null_tokens, weights=weights)
     base = as_table(background, question.horizon)
     tables = {name: as_table(expert, question.horizon) for name, expert in experts.items()}

@@ -35,6 +35,8 @@ UNITS = {
     "terminates": "mass",
 }
 """What the residual of a claim is, over the whole scope."""
+GAP = tuple(f"no next state: what {said} there is undefined" for said in ("it says", "they say"))
+"""So the reason ends where a model says nothing of a prefix, which the witness alone does not tell."""
 DUST = 1e-15
 """A float below it is the rounding of a float."""
 
@@ -276,6 +278,9 @@ def _fails(report: Report, result: ClaimResult) -> str:
             f"{_beyond(report)} at position {witness.position}"
         )
     match result.claim, witness:
+        case "well_defined", PrefixWitness() if result.why.endswith(GAP):
+            silent = f"{names(guilty)} {'has' if len(guilty) == 1 else 'have'}" if guilty else "the background has"
+            return f"the composition of {experts} is not well defined: {place} {silent} no next state"
         case "well_defined", PrefixWitness(experts=()):
             return f"the composition of {experts} is not well defined: {place} no token is left possible"
         case "well_defined", PrefixWitness():
