@@ -113,7 +113,7 @@ def save(model: TabularModel | FiniteStateModel | FunctionModel, path: str | os.
         written = _listed([ending for ending, kind in FORMATS.items() if kind.write is not None])
         raise InputError(f"{name}: this version does not write this kind of file. It writes {written}")
     if isinstance(model, FunctionModel) or not isinstance(model, kind.writes):
-        needed = "a finite-state model" if kind.writes == (FiniteStateModel,) else "a table: give the length"
+        needed = "a finite-state model" if kind.writes == (FiniteStateModel,) else "a table; give the length"
         raise InputError(f"{name}: found {_kind(model)}; this ending needs {needed}")
     if isinstance(model, FiniteStateModel):
         _check_states(model, name)

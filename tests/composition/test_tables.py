@@ -58,7 +58,7 @@ def test_stepwise_and_sequence_level_laws():
         case = case_of(instance)
         undefined = any(prefix in case.undefined for prefix in case.reachable)
         healthy = all(prefix in case.composition for prefix in case.reachable)
-        weights = oracle.law_of(oracle._total(case.weights, case.background), case.size, case.length)
+        weights = oracle.law_of(oracle._total(case.weights, case.background, case.size), case.size, case.length)
         for sequence_level, possible, truth in (
             (False, healthy, lambda case=case: case.local),
             (True, not undefined and any(weights.values()), lambda case=case: oracle.global_law(case)),

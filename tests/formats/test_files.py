@@ -69,14 +69,14 @@ def test_the_source_holds_name_and_digest(ending, kind):
 
 @pytest.mark.parametrize("ending", [".txt", ".arpa", "", ".JSON"])
 def test_another_ending_is_refused_before_anything_is_written(ending):
-    with pytest.raises(InputError, match=r"does not write .* It writes \.json and \.safetensors"):
+    with pytest.raises(InputError, match=r"does not write .* It writes \.json, \.safetensors, \.prism, \.tra and \.lab"):
         save(MODEL, "out" + ending)
     assert os.listdir() == []
 
 
 def test_only_tables_are_written():
     model = FunctionModel(lambda prefixes: np.zeros((len(prefixes), 1)), ("a",))
-    with pytest.raises(InputError, match=r"found a FunctionModel; needed a table: model\.tabulate\(length\) makes one"):
+    with pytest.raises(InputError, match=r"found a function; this ending needs a table; give the length"):
         save(model, "out.json")
 
 

@@ -346,7 +346,7 @@ def test_what_could_not_be_read_back_is_refused_and_nothing_is_written(write, st
 
 def test_only_json_holds_finite_state_models(write):
     model = read(write(automaton()))
-    with pytest.raises(InputError, match=r"found a FiniteStateModel; needed a table: model\.tabulate\(length\) makes"):
+    with pytest.raises(InputError, match=r"found a finite-state model; this ending needs a table; give the length"):
         save(model, "out.safetensors")
 
 
