@@ -140,11 +140,18 @@ def _pair(report: Report, witness: PairWitness, steps: Mapping[Tokens, Step], wi
         place = words.after(prefix)
         if prefix not in steps or len(place) > 24:
             yield pieces.indented(Text(f"{words.names([model])} {place}"))
-        if prefix in steps:
-            row = steps[prefix].background if model == "background" else steps[prefix].experts[model]
+        row = _row(steps[prefix], model, witness) if prefix in steps else None
+        if row is not None:
             columns.append((words.names([model]), words.printable(place, 24), row))
     if len(columns) == 2:
         yield pieces.indented(_distributions(report.vocabulary, "next token", columns, [], width - 2))
+
+
+def _row(step: Step, model: str, witness: PairWitness) -> Sequence[Number] | None:
+    """What `model` says at a step of a pair; only of a pair of normalizers is "composition" no expert's name."""
+    if witness.condition == "Z":
+        return step.composition
+    return step.background if model == "background" else step.experts[model]
 
 
 def _distributions(

@@ -310,7 +310,8 @@ def _fails(report: Report, result: ClaimResult) -> str:
             verb = "deviates" if len(guilty) == 1 else "deviate"
             return f"{names(guilty)} {verb}{_beyond(report)} off its mask {place}"
         case "factorized_conditionals", PairWitness():
-            return f"{experts} do not have factorized conditionals for these masks: {broken(witness)}"
+            do = "does" if len(report.experts) == 1 else "do"
+            return f"{experts} {do} not have factorized conditionals for these masks: {broken(witness)}"
         case "projective", MarginalWitness():
             owner = names([result.mask or ""])
             return (
