@@ -33,21 +33,23 @@ def steps_to_show(
 def marks_on_the_way(
     findings: Findings, background: FiniteStateModel, experts: Mapping[str, FiniteStateModel], question: Question
 ) -> dict[Tokens, Marks]:
-    """Who deviates at every prefix of a witness, and who of those that a witness names is active since.
+    """Who deviates at every prefix of a witness, and who is known to be active there.
 
-    A witness of `interval_joint` names experts that are active at its prefix: so they are since they first deviated.
+    An expert is active from its first deviation on the path to its last one (theory.md 3.3), and up to the witness's
+    prefix if that refutes `interval_joint` and names it.
     """
     marks: dict[Tokens, Marks] = {}
     for result in findings.claims:
         if not isinstance(result.witness, PrefixWitness):
             continue
-        prefix, begun = result.witness.prefix, set()
+        prefix, named = result.witness.prefix, result.witness.experts if result.claim == "interval_joint" else ()
         deviating = _deviating(prefix, background, experts, question)
         for length, who in enumerate(deviating):
-            begun |= {name for name in who if result.claim == "interval_joint" and name in result.witness.experts}
-            known = marks.get(prefix[:length], Marks((), ()))
-            active = begun | {*known.active}
-            marks[prefix[:length]] = Marks(who, tuple(name for name in experts if name in active))
+            known = marks.get(prefix[:length], Marks((), ())).active
+            begun = {name for before in deviating[: length + 1] for name in before}
+            lasting = {*named, *(name for later in deviating[length:] for name in later)}
+            active = tuple(name for name in experts if name in known or name in begun & lasting)
+            marks[prefix[:length]] = Marks(who, active)
     return marks
 
 
