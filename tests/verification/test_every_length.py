@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 from fractions import Fraction
 
 import pytest
@@ -15,6 +16,7 @@ from factorcomp.models.tabular import TabularModel
 from factorcomp.verdicts import Report
 from factorcomp.verification import verify
 from tests import small_automata
+from tests.automata import random_automata
 from tests.test_verdicts import check_contract
 
 BASE = small_automata.model("base")
@@ -68,6 +70,31 @@ def test_the_marks_are_what_enumeration_says():
         for length in range(len(prefix) + 1):
             assert every.deviating(prefix[:length]) == table.deviating(prefix[:length])
             assert every.active(prefix[:length]) == table.active(prefix[:length])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_marks_of_random_models_are_those_of_enumeration(seed):
+    """Deviating experts are the same on the way to every witness; whoever is marked as active is."""
+    models = random_models(seed)
+    every, table = verify(*models, length="every"), verify(*models, length=9)
+    for prefix in every.marks:
+        assert every.deviating(prefix) == table.deviating(prefix)
+        assert {*every.deviating(prefix)} <= {*every.active(prefix)} <= {*table.active(prefix)}
+
+
+def test_random_models_have_marks():
+    """The test above compares something, also experts that are active and do not deviate."""
+    found = [
+        marks
+        for seed in range(20)
+        for marks in verify(*random_models(seed), length="every").marks.values()
+        if {*marks.active} - {*marks.deviating}
+    ]
+    assert found
+
+
+def random_models(seed: int) -> tuple[FiniteStateModel, dict[str, FiniteStateModel]]:
+    return random_automata(random.Random(seed), ("free", "shared", "interleaving", "ending")).models()
 
 
 @pytest.mark.parametrize("exact", [False, True])
