@@ -46,7 +46,8 @@ def compose_automata(
     vocab = len(background.vocabulary)
     following = place[product.followed[going]]  # the place of NOWHERE is the last one, which is NOWHERE
     rows = _weigh(models, factors, product, null_tokens, going)
-    composed = normalised(rows, np.zeros(len(going), dtype=bool), background.rows)
+    base = background.rows.take(product.members[0, going], range(vocab))
+    composed = normalised(rows, np.zeros(len(going), dtype=bool), base)
     names = _names(models, product, going)
     if background.eos is not None:
         following = np.concatenate([following, np.full((1, vocab), len(going))])

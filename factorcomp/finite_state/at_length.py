@@ -18,7 +18,7 @@ from factorcomp.composition import graph
 from factorcomp.composition.search import Members, Search, breadth_first
 from factorcomp.finite_state.carrying import carry
 from factorcomp.finite_state.globally import Comparison, compare
-from factorcomp.finite_state.lengths import first_path
+from factorcomp.finite_state.lengths import first_path, following_states, states_after
 from factorcomp.finite_state.phases import bits_of
 from factorcomp.finite_state.seen import AbstractSeen, Flags
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
@@ -155,9 +155,7 @@ class AtLength(AbstractSeen):
             if key in seen:
                 return True
             seen.add(key)
-            after = followed[level]
-            level = np.zeros(self.states, dtype=bool)
-            level[after[after != NOWHERE]] = True
+            level = following_states(followed, level)
         return True
 
     @cached_property
@@ -208,9 +206,7 @@ class AtLength(AbstractSeen):
             if late.any():
                 tokens = first_path(followed, late, t)
                 return None if tokens is None else self.sighting_at(tokens)
-            after = followed[level]
-            level = np.zeros(self.states, dtype=bool)
-            level[after[after != NOWHERE]] = True
+            level = following_states(followed, level)
         return None
 
     def expected_length(self, of: int | None = None) -> Number:
@@ -283,23 +279,6 @@ def _begun(
 ) -> Float[np.ndarray, " experts"]:
     """The mass of each expert that has deviated, where it is alive."""
     return ((columns[:, :1] - columns[:, 1 : 1 + experts]) * alive).sum(axis=0)
-
-
-def states_after(following: Int[np.ndarray, "states vocab"], length: int) -> Flags:
-    """The states that prefixes of exactly `length` tokens lead to."""
-    level = np.zeros(len(following), dtype=bool)
-    level[0] = True
-    levels: list[Flags] = []
-    seen: dict[bytes, int] = {}
-    for t in range(length):
-        first = seen.setdefault(np.packbits(level).tobytes(), t)
-        if first < t:  # what follows comes again and again
-            return levels[first + (length - first) % (t - first)]
-        levels.append(level)
-        after = following[level]
-        level = np.zeros(len(following), dtype=bool)
-        level[after[after != NOWHERE]] = True
-    return level
 
 
 def most_runs_within(following: Int[np.ndarray, "states vocab"], flags: Flags, length: int) -> int:

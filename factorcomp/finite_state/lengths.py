@@ -79,3 +79,25 @@ def first_path(following: Following, target: Bool[np.ndarray, " states"], length
         tokens.append(int(((after != NOWHERE) & way[after]).argmax()))
         state = int(after[tokens[-1]])
     return tuple(tokens)
+
+
+def states_after(following: Following, length: int) -> Bool[np.ndarray, " states"]:
+    """The states that prefixes of exactly `length` tokens lead to."""
+    level = np.arange(len(following)) == 0
+    levels: list[np.ndarray] = []
+    seen: dict[bytes, int] = {}
+    for t in range(length):
+        first = seen.setdefault(np.packbits(level).tobytes(), t)
+        if first < t:  # what follows comes again and again
+            return levels[first + (length - first) % (t - first)]
+        levels.append(level)
+        level = following_states(following, level)
+    return level
+
+
+def following_states(following: Following, level: Bool[np.ndarray, " states"]) -> Bool[np.ndarray, " states"]:
+    """The states that one token more leads to."""
+    after = following[level]
+    led = np.zeros(len(following), dtype=bool)
+    led[after[after != NOWHERE]] = True
+    return led

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from scipy import sparse
 
 from factorcomp.composition import graph
+from factorcomp.finite_state.carrying import EVERY, shrinking
 
 Rows = Float[np.ndarray, "states vocab"]
 
@@ -24,9 +25,16 @@ def bounds(following: Int[np.ndarray, "states vocab"], mine: Rows, theirs: Rows,
     for mass in masses:
         mass[0] = 1.0
     lower = 0.0
-    for _ in range(length - 1):
-        masses = [flow @ mass for flow, mass in zip(flows, masses, strict=True)]
+    for t in range(1, length):
+        before = masses
+        masses = [flow @ mass for flow, mass in zip(flows, before, strict=True)]
         lower = max(lower, _distance(masses[0], masses[1]))
+        if t % EVERY == 0:
+            factors = [shrinking(one[:, None], two[:, None]) for one, two in zip(before, masses, strict=True)]
+            if all(factor is not None for factor in factors):  # from here on nothing changes but their sizes
+                masses = [m * f ** (length - 1 - t) for m, f in zip(masses, factors, strict=True) if f is not None]
+                lower = max(lower, _distance(masses[0], masses[1]))
+                break
     tokens = [mass @ rows for mass, rows in zip(masses, (mine, theirs), strict=False)]
     lower = max(lower, _distance(tokens[0], tokens[1]))
     together = float(masses[2] @ np.minimum(mine, theirs).sum(axis=1))

@@ -1,0 +1,86 @@
+"""The composition of finite-state models is the composition of their tables, at every length; and its labels."""
+
+import random
+
+import numpy as np
+import pytest
+
+from factorcomp.bounds.oscillation import exceeds
+from factorcomp.composition.automata import compose_automata
+from factorcomp.composition.tables import compose_tables
+from factorcomp.models.errors import InputError
+from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.rows import FloatRows
+from tests.automata import AutomataInstance, random_automata
+
+LENGTH = 4
+
+
+def in_floats(model: FiniteStateModel) -> FiniteStateModel:
+    """The same model with its rows as log-probabilities."""
+    rows = FloatRows(model.rows.log_probs(0, model.rows.shape[0]), "log_probs")
+    return FiniteStateModel(model.vocabulary, model.states, model.initial, rows, model.next, model.eos)
+
+
+def defined(instance: AutomataInstance) -> FiniteStateModel | None:
+    (background, experts), question = instance.models(), instance.question
+    try:
+        return compose_automata(background, experts, question.null_tokens, question.weights)
+    except InputError:
+        return None
+
+
+@pytest.mark.parametrize("floats", [False, True])
+def test_it_is_the_composition_of_the_tables(floats: bool):
+    """`compose(models).tabulate(T) = compose(tables of T steps)` wherever the composition goes; exactly if rational."""
+    compared = 0
+    for seed in range(120):
+        instance = random_automata(random.Random(seed))
+        composed = defined(instance)
+        if composed is None:
+            continue
+        (background, experts), question = instance.models(), instance.question
+        if floats:
+            background, experts = in_floats(background), {name: in_floats(e) for name, e in experts.items()}
+            composed = compose_automata(background, experts, question.null_tokens, question.weights)
+        tables = {name: expert.tabulate(LENGTH) for name, expert in experts.items()}
+        base = background.tabulate(LENGTH)
+        wanted = compose_tables(base, tables, LENGTH, question.null_tokens, question.weights, sequence_level=False)
+        found = composed.tabulate(LENGTH)
+        reach = np.ones(1, dtype=bool)
+        for mine, theirs in zip(found.steps, wanted.steps, strict=True):
+            at = np.flatnonzero(reach)
+            if floats:
+                logs = (rows.log_probs(0, rows.shape[0])[at] for rows in (mine, theirs))
+                np.testing.assert_allclose(*(np.exp(log) for log in logs), atol=1e-12)
+            else:
+                assert not exceeds(mine, at, theirs, at).any(), f"seed {seed}: {instance}"
+            reach = (reach[:, None] & theirs.support()).reshape(-1)
+        compared += 1
+    assert compared > 80
+
+
+def test_labels_say_where_experts_deviate():
+    """`overlap` is where two of the `deviates_NAME` are up; nobody deviates once the sequence has ended."""
+    overlaps = 0
+    for seed in range(120):
+        composed = defined(random_automata(random.Random(seed)))
+        if composed is None:
+            continue
+        own = [flags for label, flags in composed.labels.items() if label.startswith("deviates_")]
+        assert (composed.labels["overlap"] == (np.sum(own, axis=0) > 1)).all()
+        assert all(len(flags) == composed.rows.shape[0] for flags in composed.labels.values())
+        assert composed.ended is None or not any(flags[composed.ended] for flags in composed.labels.values())
+        overlaps += bool(composed.labels["overlap"].any())
+    assert overlaps > 5
+
+
+def test_where_it_is_undefined_the_first_such_prefix_is_named():
+    state = {"probabilities": {"a": "1/2", "b": "1/2"}, "next": {"a": "s", "b": "t"}}
+    only = {"probabilities": {"a": 1}, "next": {"a": "t"}}
+    other = {"probabilities": {"b": 1}, "next": {"b": "t"}}
+    background = FiniteStateModel.from_states({"s": state, "t": state}, ["a", "b"], "s")
+    up = FiniteStateModel.from_states({"s": state, "t": only}, ["a", "b"], "s")
+    down = FiniteStateModel.from_states({"s": state, "t": other}, ["a", "b"], "s")
+    with pytest.raises(InputError, match=r"undefined after 'b': all mass vanishes there"):
+        compose_automata(background, {"up": up, "down": down}, "cancel", {})
