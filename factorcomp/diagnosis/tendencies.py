@@ -129,6 +129,7 @@ def deviation(survey: Survey, add: Add) -> None:
         _rounding(survey, name, sizes, add)
     by_states = survey.unit == "state"
     enough = 1 if by_states else 2
+    everywhere = f"every one of {reachable}" if total > 1 else "the one state that there is"
     crowd = [name for name in survey.experts if total >= enough and survey.deviating[name] == total]
     if len(crowd) > 1:
         excused = ", ".join(
@@ -138,7 +139,7 @@ def deviation(survey: Survey, add: Add) -> None:
             Finding(
                 "matters",
                 "agreement with the background",
-                f"{' and '.join(crowd)} deviate at every one of {reachable}, as trained models do",
+                f"{' and '.join(crowd)} deviate at {everywhere}, as trained models do",
                 "they overlap everywhere: at threshold 0 the joint claims are REFUTED at the very first prefix",
                 f"declare what difference does not count, --threshold X nats (the median oscillation: {excused})",
             )

@@ -54,6 +54,7 @@ def verify(
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
+    >>> from factorcomp import TabularModel
     >>> base = TabularModel.from_probabilities([["1/2", "1/2"]], ["a", "b"])
     >>> up = TabularModel.from_probabilities([["1/4", "3/4"]], ["a", "b"])
     >>> report = verify(base, {"up": up, "same": base})

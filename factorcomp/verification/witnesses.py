@@ -44,6 +44,8 @@ def marks_on_the_way(
             continue
         prefix, named = result.witness.prefix, result.witness.experts if result.claim == "interval_joint" else ()
         deviating = _deviating(prefix, background, experts, question)
+        if result.claim == "well_defined":  # where the composition is undefined nobody deviates
+            deviating[-1] = ()
         for length, who in enumerate(deviating):
             known = marks.get(prefix[:length], Marks((), ())).active
             begun = {name for before in deviating[: length + 1] for name in before}

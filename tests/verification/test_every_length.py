@@ -130,6 +130,8 @@ def test_a_gap_as_data():
     check_contract(data)
     assert (data["measures"], data["masks"]) == ({}, {"up": "1::2"})
     assert report["well_defined"].witness.experts == ()
+    assert report.deviating(()) == report.active(()) == ("up",)
+    assert report.deviating(["b"]) == report.active(["b"]) == ()
 
 
 @pytest.mark.parametrize(
