@@ -212,10 +212,11 @@ def _mask(mask: str | list[int], place: str) -> Mask:
 
 
 def differences(stated: object, derived: object, place: str) -> Iterator[str]:
-    """Where a certificate states something else than what is derived; a float may differ by 1e-9."""
+    """Where a certificate states something else than what is derived; a float may differ by one part in 10^9."""
     derived = _plain(derived)
     if isinstance(stated, float) and isinstance(derived, str | float):
-        if not abs(stated - float(Fraction(derived))) <= 1e-9:
+        exact = float(Fraction(derived))
+        if not abs(stated - exact) <= 1e-9 * abs(exact):
             yield f"{place}: states {stated}, derived is {derived}"
     elif isinstance(stated, dict) and isinstance(derived, dict) and stated.keys() == derived.keys():
         for key in stated:

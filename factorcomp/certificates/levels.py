@@ -79,7 +79,7 @@ def together(successors: Sequence[Sequence[int | None]], forced: Callable[[int],
 
 def local_equals_global(product: Product) -> Judgement:
     """Theorem 1.5 (2): the two laws are one at every horizon iff `Z` depends on the length alone on R^."""
-    values = [step.normalizer for step in product.steps]
+    values = [product.one if step.settled else step.normalizer for step in product.steps]  # Lemma 1.8
     firsts: dict[int, int] = {}
     pairs = {(firsts.setdefault(root, n), n) for n, root in enumerate(together(product.next))}
     answers = {differ([values[n], values[m]]) for n, m in pairs}

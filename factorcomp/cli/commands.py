@@ -178,7 +178,15 @@ def verify(
 def _certify(path: str, report: "Report") -> None:
     """Write the certificate of a report on models that are files."""
     from factorcomp.certificates import certificate, write_certificate
+    from factorcomp.models.errors import InputError
 
+    if report.question.length != "every" and report.findings.states is not None:
+        raise InputError(
+            f"--certificate {path}: at length {report.question.length} there are too many prefixes to be checked; "
+            "ask about every length (--every-length), or a shorter one"
+        )
+    if report.findings.invariant is None and report.findings.measures is not None and report.findings.states:
+        raise InputError(f"--certificate {path}: {report.findings.states} product states are too many to be listed")
     data = certificate(
         report.findings,
         report.question,

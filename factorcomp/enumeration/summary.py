@@ -155,7 +155,7 @@ def _masks(
 def _tv_to(leaves: Laws, log_other: Float[np.ndarray, " sequences"]) -> float:
     """`TV = sum (P^(y) - Q(y))_+` over the support of the composition's law `P^`."""
     log_p, log_q = leaves.log_composition[leaves.reachable], log_other[leaves.reachable]
-    return float((np.exp(log_p) * np.maximum(0.0, -np.expm1(log_q - log_p))).sum())
+    return float((np.exp(log_p) * -np.expm1(np.minimum(log_q - log_p, 0.0))).sum())
 
 
 def _log_ratio_to_local(leaves: Laws) -> Float[np.ndarray, " sequences"]:
@@ -210,7 +210,7 @@ def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marg
     relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
     gap = np.abs(composition - own)
     error = relative * (composition + own) + np.finfo(np.float64).tiny
-    near = gap >= gap.max() - 2 * error.max()
+    near = (gap >= gap.max() - 2 * error.max()) & ((gap > error) | ~(gap > error).any())
     cell, tied = int(near.argmax()), count > 2 and int(near.sum()) > 1  # two cells differ by the same, exactly
     tokens = tokens_of(cell, len(positions), vocab)
     tv, differ = 0.5 * float(gap.sum()), bool((~(gap <= error)).any())

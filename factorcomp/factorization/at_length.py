@@ -88,7 +88,8 @@ def _terminates(context: Context[AtLength], found: AtLength) -> ClaimResult:
     """All mass has ended by the horizon (theory.md, section 10)."""
     if found.ends:
         return context.result("terminates", Verdict.HOLDS, "every sequence has ended by the horizon", residual=0.0)
-    why = f"a sequence has not ended by the horizon with probability {found.unended:.4g}"
+    mass = "some probability" if found.unended is None else f"probability {found.unended:.4g}"
+    why = f"a sequence has not ended by the horizon with {mass}"
     first, witness = found.endless, None
     if first is not None:
         witness = context.witness(first)

@@ -77,10 +77,10 @@ def _well_defined(
 ) -> ClaimResult:
     if at is None:
         return joint.well_defined(context, ())
-    silent = [name for name, model in experts.items() if model.says_nothing(at.length, at.index)]
-    if silent or background.says_nothing(at.length, at.index):
-        return joint.undefined_at_gap(context, tuple(silent))
     models = (background, *experts.values())
+    silent = [model.says_nothing(at.length, at.index) for model in models]
+    if any(silent):
+        return joint.undefined_at_gap(context, silent)
     possible = [model.steps[at.length].log_probs(at.index, at.index + 1)[0] > -np.inf for model in models]
     return joint.well_defined(context, joint.openers(possible[0], possible[1:], context.names, context.question))
 

@@ -34,17 +34,16 @@ def well_defined(context: Context, openers: tuple[str, ...]) -> ClaimResult:
     return context.result("well_defined", Verdict.REFUTED, why, residual=undefined.probability, witness=witness)
 
 
-def undefined_at_gap(context: Context, silent: tuple[str, ...]) -> ClaimResult:
-    """The composition is undefined at a prefix of which the experts `silent` (the background, if none) say nothing."""
+def undefined_at_gap(context: Context, silent: Sequence[bool]) -> ClaimResult:
+    """The composition is undefined at a prefix of which some models (the background first) say nothing."""
     undefined = context.survey.undefined
     assert undefined.first is not None
-    who = listed(silent or ("the background",))
-    why = f"{context.after(undefined.first)} {who} {'have' if len(silent) > 1 else 'has'} no next state: {UNSAID}"
-    witness = replace(context.witness(undefined.first), experts=silent)
+    experts = tuple(name for name, gap in zip(context.names, silent[1:], strict=True) if gap)
+    who = ["the background"] * int(silent[0]) + list(experts)
+    has, says = ("has", "it says") if len(who) == 1 else ("have", "they say")
+    why = f"{context.after(undefined.first)} {listed(who)} {has} no next state: what {says} there is undefined"
+    witness = replace(context.witness(undefined.first), experts=experts)
     return context.result("well_defined", Verdict.REFUTED, why, residual=undefined.probability, witness=witness)
-
-
-UNSAID = "what it says there is undefined"
 
 
 def openers(

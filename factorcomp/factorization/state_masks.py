@@ -254,11 +254,24 @@ def endless(mask: Mask, limit: int | None) -> Positions:
     if isinstance(mask, Positions):
         return mask
     assert limit is not None
-    flags = [position in {*mask} for position in range(limit)] if limit <= 64 else np.isin(range(limit), mask).tolist()
-    for period in range(1, limit // 2 + 1):
-        if flags[period:] == flags[:-period]:
-            return clocks.repeating(flags[:period], 0)
-    return Positions(mask)
+    flags = np.isin(np.arange(limit), mask).tolist()
+    period = smallest_period(flags)
+    return clocks.repeating(flags[:period], 0) if period < limit else Positions(mask)
+
+
+def smallest_period(word: list[bool]) -> int:
+    """The smallest p with `word[p:] == word[:-p]`, by the borders of its prefixes (Knuth, Morris and Pratt).
+
+    >>> smallest_period([True, False, True, False, True])
+    2
+    """
+    borders = [0] * len(word)
+    for place in range(1, len(word)):
+        border = borders[place - 1]
+        while border and word[place] != word[border]:
+            border = borders[border - 1]
+        borders[place] = border + (word[place] == word[border])
+    return len(word) - (borders[-1] if word else 0)
 
 
 def below(mask: Mask, length: int) -> tuple[int, ...]:

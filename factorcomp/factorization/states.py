@@ -1,7 +1,5 @@
 """What the claims about finite-state models share, for every length and for one: where they are undefined, measures."""
 
-import numpy as np
-
 from factorcomp.certificates.claims import (
     ClaimResult,
     ExpertMeasures,
@@ -27,7 +25,7 @@ def well_defined(context: Context, found: AbstractSeen) -> ClaimResult:
     state = int(broken.argmax())
     gaps = found.product.gaps[:, state]
     if gaps.any():
-        return joint.undefined_at_gap(context, tuple(np.array(context.names)[gaps[1:]].tolist()))
+        return joint.undefined_at_gap(context, gaps.tolist())
     rows = [
         model.rows.support()[q]
         for model, q in zip(

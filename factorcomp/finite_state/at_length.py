@@ -1,44 +1,25 @@
 """What is seen of one length, however great: two scans over time, each linear in the length. Source: theory.md 3, 8.
 
 Backwards nothing but a distance is needed: an expert is alive at a prefix of t tokens iff a deviation lies at most
-`T - 1 - t` steps ahead. Forwards the mass of the composition is carried from state to state, in several columns: all of
-it, and what of it has not yet met one set of states or another.
+`T - 1 - t` steps ahead. Forwards the mass of the composition is carried from state to state (forward.py).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy import sparse
+from jaxtyping import Bool, Int
 
 from factorcomp.certificates.claims import Number, Question
 from factorcomp.composition import graph
 from factorcomp.composition.search import Members, Search, breadth_first
-from factorcomp.finite_state.carrying import carry
+from factorcomp.finite_state.forward import Forward, carry_forward, probability_to_meet
 from factorcomp.finite_state.globally import Comparison, compare
 from factorcomp.finite_state.lengths import first_path, following_states, states_after
 from factorcomp.finite_state.phases import bits_of
 from factorcomp.finite_state.seen import AbstractSeen, Flags
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
 from factorcomp.surveys import Meeting, Progress, Sighting
-
-
-@dataclass(frozen=True)
-class Forward:
-    """What the mass of the composition meets on its way, with or without what follows.
-
-    **Fields:** `met[s]`: the probability to meet the set s. `steps[i]`: the expected number of active steps of expert
-    i. `conflict`: of two experts, the probability that both are active at some prefix. `going`: the expected number of
-    prefixes, shorter than the length, that have not ended. `last`: the mass at each state one token before the end.
-    """
-
-    met: Float[np.ndarray, " sets"]
-    steps: Float[np.ndarray, " experts"]
-    conflict: float
-    going: float
-    last: Float[np.ndarray, " states"]
 
 
 class AtLength(AbstractSeen):
@@ -54,11 +35,11 @@ class AtLength(AbstractSeen):
         self.length = question.horizon
         super().__init__(background, experts, question, progress, depth=self.length - 1)
 
-    def probability_to_meet(self, flags: Flags) -> float:
+    def probability_to_meet(self, flags: Flags) -> float | None:
         for met, known in zip(self._sets, self.forward.met, strict=True):
             if met is flags or np.array_equal(met, flags):
-                return float(known)
-        return float(_forward(self.composed.transitions, [flags], self.length, self.ended).met[0])
+                return known
+        return carry_forward(self.composed.transitions, [flags], self.length, self.ended).met[0]
 
     @cached_property
     def _sets(self) -> list[Flags]:
@@ -69,7 +50,7 @@ class AtLength(AbstractSeen):
     @cached_property
     def forward(self) -> Forward:
         """The forward scan."""
-        return _forward(self.composed.transitions, self._sets, self.length, self.ended, self.ahead)
+        return carry_forward(self.composed.transitions, self._sets, self.length, self.ended, self.ahead)
 
     @property
     def ahead(self) -> Int[np.ndarray, "experts states"]:
@@ -117,28 +98,15 @@ class AtLength(AbstractSeen):
         active = ((int(bits[place]) >> np.arange(len(self.ahead))) & 1 == 1) & (self.ahead[:, state[place]] <= left)
         return Meeting(self.sighting_of(self.begun, place, path, active), self._conflict_probability())
 
-    def _conflict_probability(self) -> float:
-        """The mass that meets a conflict, of two experts with their columns in the forward scan.
-
-        Of more it is followed from place to place: as long as every deviation ahead lies within the length it meets
-        each place at which two experts have begun, and at the end only those with both deviations near enough.
-        """
-        if len(self.ahead) == 2:
+    def _conflict_probability(self) -> float | None:
+        """The mass that meets a conflict: of two experts from the forward scan, if it is sure of it; otherwise followed
+        from place to place of `begun`, where two experts have begun and both deviations lie near enough ahead."""
+        if self.forward.conflict is not None:
             return self.forward.conflict
         state = self.begun.members[0]
         followed = np.where(self.product.support[state], self.begun.next, NOWHERE)
-        flow = graph.matrix(followed, np.exp(self.composed.log_probs)[state]).T.tocsr()
-        far = int(self._second.max(initial=0, where=self._second < self.length))
-        always = self._second < self.length
-        start, outside = np.zeros((len(state), 1)), (~always).astype(float)[:, None]
-        start[0] = 1.0
-        arrived, mass = carry(flow, start, outside, self.length - far)
-        met = float(arrived[always].sum())
-        for t in range(self.length - far, self.length):
-            here = (self._second <= self.length - 1 - t)[:, None]
-            met += float(mass[here].sum())
-            mass = flow @ np.where(here, 0.0, mass)
-        return min(1.0, met)
+        chain = graph.matrix(followed, np.exp(self.composed.log_probs)[state])
+        return probability_to_meet(chain, np.where(self._second < self.length, self._second, -1), self.length)
 
     @cached_property
     def alike(self) -> bool:
@@ -165,17 +133,19 @@ class AtLength(AbstractSeen):
 
     # measures
 
-    def activity(self, i: int) -> float:
+    def activity(self, i: int) -> float | None:
         """The probability that an expert deviates at some prefix."""
-        return float(self.forward.met[i])
+        return self.forward.met[i]
 
-    def active_steps(self, i: int) -> float:
+    def active_steps(self, i: int) -> float | None:
         """The expected number of prefixes at which an expert is active."""
-        return float(self.forward.steps[i])
+        return self.forward.steps[i]
 
     @cached_property
-    def unended(self) -> float:
+    def unended(self) -> float | None:
         """The mass that has not ended within the length."""
+        if self.forward.last is None:
+            return None
         eos = self.background.eos_index
         goes_on = np.where(np.arange(len(self.background.vocabulary)) == eos, 0.0, np.exp(self.composed.log_probs))
         return float(self.forward.last @ np.where(self.ended, 0.0, goes_on.sum(axis=1)))
@@ -209,76 +179,17 @@ class AtLength(AbstractSeen):
             level = following_states(followed, level)
         return None
 
-    def expected_length(self, of: int | None = None) -> Number:
+    def expected_length(self, of: int | None = None) -> Number | None:
         """The expected length, cut at the horizon: of the composition, the background (0) or expert i (i + 1)."""
         if of is None:
             return self.forward.going
         law = self.law(of)
         ended = law.ended(self.background.eos_index or 0)
-        return _forward(law.chain, [], self.length, ended).going
+        return carry_forward(law.chain, [], self.length, ended).going
 
     def runs(self, i: int) -> int:
         """The most separate runs of deviation on a path (3.6)."""
         return most_runs_within(self.product.search.next, self.composed.deviates[i], self.length)
-
-
-def _forward(
-    chain: sparse.csr_array,
-    sets: Sequence[Flags],
-    length: int,
-    ended: Flags,
-    ahead: Int[np.ndarray, "experts states"] | None = None,
-) -> Forward:
-    """Carries the mass over `length` prefixes; the first sets are those at which the experts of `ahead` deviate.
-
-    Column 0 is all the mass, column 1 + s what has not yet met set s. Of two experts the last set is that at which any
-    deviates. As long as every deviation that can be reached
-    lies within the length, being active is having deviated and being able to; only at the end the distance counts.
-    """
-    size, flow = chain.shape[0], chain.T.tocsr()
-    inside = np.stack([np.zeros(size), *sets], axis=1)
-    outside, columns = 1.0 - inside, np.zeros_like(inside)
-    columns[0] = 1.0
-    within = np.full((size, 0), length) if ahead is None else np.where(ahead < 0, length, ahead).T
-    experts = within.shape[1]
-    far = max(1, int(within.max(initial=0, where=within < length)))
-    arrived, columns = carry(flow, columns, outside, length - far)
-    steps = _begun(arrived * outside, experts, within < length)
-    conflict = _both(arrived, inside, within < length) if experts == 2 else 0.0
-    last = columns[:, 0]
-    for t in range(length - far, length):  # from here on the distance counts
-        alive = within <= length - 1 - t
-        conflict += _both(columns, inside, alive) if experts == 2 else 0.0
-        arrived += columns
-        columns = columns * outside
-        last = columns[:, 0]
-        steps += _begun(columns, experts, alive)
-        columns = flow @ columns
-    met = (arrived * inside).sum(axis=0)
-    return Forward(np.minimum(met[1:], 1.0), steps, min(1.0, conflict), float(arrived[:, 0] @ ~ended), last)
-
-
-def _both(
-    columns: Float[np.ndarray, "states columns"],
-    inside: Float[np.ndarray, "states columns"],
-    alive: Bool[np.ndarray, "states 2"],
-) -> float:
-    """The mass of which both of two experts have deviated for the first time, where both are alive.
-
-    From then on both have, and neither comes to life again: before they were not both active, and now they are. Of the
-    mass that arrives where the second deviates it is what the first has met and the second has not; where both do, all
-    that has not met both.
-    """
-    one, other, none = columns[:, 1], columns[:, 2], columns[:, -1]
-    newly = inside[:, 1] * (one - none) + inside[:, 2] * (other - none) + inside[:, 1] * inside[:, 2] * none
-    return float(newly[alive.all(axis=1)].sum())
-
-
-def _begun(
-    columns: Float[np.ndarray, "states columns"], experts: int, alive: Bool[np.ndarray, "states experts"]
-) -> Float[np.ndarray, " experts"]:
-    """The mass of each expert that has deviated, where it is alive."""
-    return ((columns[:, :1] - columns[:, 1 : 1 + experts]) * alive).sum(axis=0)
 
 
 def most_runs_within(following: Int[np.ndarray, "states vocab"], flags: Flags, length: int) -> int:

@@ -12,24 +12,32 @@ from scipy import sparse
 Mass = Float[np.ndarray, "states columns"]
 EVERY = 16
 """After so many steps it is looked whether the shape still changes."""
+PATIENCE = 1 << 30
+"""After so many multiplications the shape is not waited for any more."""
 CONSTANT = 2e-15
 """A change of shape by no more than this is that of rounding."""
 
 
-def carry(flow: sparse.csr_array, mass: Mass, outside: Mass, steps: int) -> tuple[Mass, Mass]:
-    """The sum of `x_0 … x_(steps-1)`, and `x_steps`, where `x_0` is `mass` and `x_(t+1) = flow (x_t · outside)`.
+def carry(
+    flow: sparse.csr_array, mass: Mass, outside: Mass, steps: int, *, settles: bool = True
+) -> tuple[Mass, Mass, int | None]:
+    """The sum of `x_0 … x_(steps-1)`, `x_steps`, and how many steps were skipped because the shape had settled.
 
-    `flow[q', q]`: the probability to go from q to q'. `outside`: 0 where mass that arrives is not carried on.
+    `x_0` is `mass` and `x_(t+1) = flow (x_t · outside)`. `flow[q', q]`: the probability to go from q to q'. `outside`:
+    0 where mass that arrives is not carried on. `settles`: false carries every step; otherwise it is given up (`None`
+    skipped) after `PATIENCE`.
     """
     arrived = np.zeros_like(mass)
     for t in range(1, steps + 1):
         arrived += mass
         after = flow @ (mass * outside)
         left = steps - t
-        if not t % EVERY and left and (factor := shrinking(mass, after)) is not None:
-            return arrived + after * geometric(factor, left), after * factor**left
+        if settles and not t % EVERY and left and (factor := shrinking(mass, after)) is not None:
+            return arrived + after * geometric(factor, left), after * factor**left, left
+        if settles and t * flow.nnz * mass.shape[1] > PATIENCE:
+            return arrived, after, None
         mass = after
-    return arrived, mass
+    return arrived, mass, 0
 
 
 def shrinking(mass: Mass, after: Mass) -> Float[np.ndarray, " columns"] | None:

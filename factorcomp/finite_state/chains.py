@@ -1,8 +1,8 @@
 """What happens in the long run: probabilities of ever meeting a set of states, and expected numbers of steps.
 
-Systems of
-a few thousand states are solved directly; in larger ones the mass is followed step by step, which encloses the answer
-from both sides, and what then is still open is left to a Krylov method whose residual is checked.
+Chains of up to some hundred states are eliminated state by state without a subtraction (Grassmann, Taksar and Heyman),
+so that every digit holds however slowly mass leaves. In larger ones the mass is followed step by step, until nothing is
+left to follow or what is left goes on as a geometric series; where that takes too long there is no answer.
 """
 
 import abc
@@ -15,18 +15,20 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
-from scipy.sparse.linalg import bicgstab, spsolve
 
 from factorcomp.certificates.claims import Number
 from factorcomp.composition.graph import reached
 from factorcomp.finite_state.carrying import EVERY, shrinking
 from factorcomp.models.finite_state import NOWHERE
 
-DIRECT = 1_500
+DIRECT = 600
+"""Up to so many states a chain is eliminated in a dense matrix."""
 WORK = 1 << 29
-"""Multiplications that are spent on following the mass, at most; and as many again on the Krylov method."""
+"""Multiplications that are spent on following the mass, at most."""
 CLOSE = 1e-13
 """Mass that may still do either is neglected below this."""
+SURE = 1e-4
+"""A geometric series is added up where so much leaves with each step: λ is then known well enough."""
 
 Flags = Bool[np.ndarray, " states"]
 
@@ -56,37 +58,70 @@ class Chain(AbstractChain):
         self._matrix = matrix
 
     def probability_to_meet(self, target: Flags) -> float | None:
-        if self.graph.surely_meets(target):
-            return 1.0
-        first = self._first_met(target)
-        return None if first is None else float(min(1.0, first.sum()))
+        return 1.0 if self.graph.surely_meets(target) else self._meet(target)
 
     def expected_steps(self, counted: Flags, since: Flags | None = None) -> float | None:
         since = np.arange(len(counted)) == 0 if since is None else since
-        within = self.graph.within(counted, since)
+        waiting, within = self.graph.before(since), self.graph.within(counted, since)
         if not within.any():
             return 0.0
         if self.graph.stays(within).any():
             return math.inf
-        start = self._first_met(since)
-        if start is None:
-            return None
-        visits = _visits(_restricted(self._matrix, within), start[within])
-        return None if visits is None else float(visits.sum())
+        if since[0]:
+            return self._sum(within, np.arange(len(counted)) == 0, np.ones(len(counted)))
+        if not waiting[0]:
+            return 0.0
+        # every state twice: while `since` has not been met, and afterwards
+        size, twice = len(counted), np.append(waiting, within)
+        now = np.where(since & within, 1.0, 0.0)
+        first, later = (self._matrix.multiply(part).tocsr() for part in (now, 1 - now))
+        whole = sparse.block_array([[later, first], [None, self._matrix]]).tocsr()
+        whole.eliminate_zeros()
+        met_first = Chain(whole)
+        start = np.arange(2 * size) == 0
+        return met_first._sum(twice, start, np.append(np.zeros(size), np.ones(size)))
 
-    def _first_met(self, target: Flags) -> Float[np.ndarray, " states"] | None:
-        """For each state in `target` the probability that it is the first of them that is met."""
-        met, start = np.zeros(len(target)), np.zeros(len(target))
-        start[0] = 1.0
-        if target[0]:
-            return start
+    def _meet(self, target: Flags) -> float | None:
+        """The probability to meet `target`, where that is not certain."""
         undecided = self.graph.before(target)
-        if undecided[0]:
-            visits = _visits(_restricted(self._matrix, undecided), start[undecided])
-            if visits is None:
-                return None
-            met[target] = visits @ self._matrix[undecided][:, target]
-        return met
+        if not undecided[0]:
+            return 0.0
+        into = np.asarray(self._matrix @ target.astype(float))
+        found = self._sum(undecided, np.arange(len(target)) == 0, into)
+        return None if found is None else min(1.0, found)
+
+    def _sum(self, inside: Flags, start: Flags, value: Float[np.ndarray, " states"]) -> float | None:
+        """The expected sum of `value` over the states of `inside` that the chain passes, until it leaves them."""
+        inner, places = self._matrix[inside][:, inside].tocsr(), np.flatnonzero(inside)
+        begin = int(np.flatnonzero(start[places])[0])
+        if len(places) <= DIRECT:
+            outside = np.asarray(self._matrix @ (~inside).astype(float))[inside]
+            return _eliminated_densely(inner.toarray(), outside, value[inside], begin)
+        visits = _visits(inner, begin)
+        return None if visits is None else float(visits @ value[inside])
+
+
+def _eliminated_densely(
+    inner: Float[np.ndarray, "states states"],
+    outside: Float[np.ndarray, " states"],
+    value: Float[np.ndarray, " states"],
+    begin: int,
+) -> float:
+    """The expected sum of `value` from state `begin` on, by elimination of all other states.
+
+    `outside`: the probability to leave them all. What a state keeps to itself is never subtracted from 1: it goes on
+    with the sum of all that leads elsewhere, so that nothing cancels.
+    """
+    order = np.append(np.delete(np.arange(len(value)), begin), begin)[::-1]  # `begin` first, which stays
+    inner, outside, value = inner[np.ix_(order, order)].copy(), outside[order].copy(), value[order].copy()
+    for last in range(len(value) - 1, 0, -1):
+        leaving = inner[last, :last].sum() + outside[last]
+        share = inner[:last, last] / leaving
+        into = np.flatnonzero(share)
+        inner[np.ix_(into, np.arange(last))] += share[into, None] * inner[last, :last]
+        outside[into] += share[into] * outside[last]
+        value[into] += share[into] * value[last]
+    return float(value[0] / outside[0])
 
 
 def transitions(
@@ -236,25 +271,16 @@ def _kept(chain: sparse.csr_array, edges: Bool[np.ndarray, " edges"]) -> sparse.
     return sparse.csr_array((chain.data[edges], chain.indices[edges], starts), shape=chain.shape)
 
 
-def _restricted(chain: sparse.csr_array, kept: Flags) -> sparse.csr_array:
-    return chain[kept][:, kept].tocsr()
-
-
-def _visits(inner: sparse.csr_array, mass: Float[np.ndarray, " states"]) -> Float[np.ndarray, " states"] | None:
-    """`v = mass (I - P)^-1`: the expected visits of each state by a chain that leaves them all for good."""
-    size = inner.shape[0]
-    flow, identity = inner.T.tocsr(), sparse.eye_array(size)
-    if size <= DIRECT:
-        return np.atleast_1d(spsolve((identity - flow).tocsc(), mass))
-    begun, visits = mass, mass.copy()
-    steps = WORK // max(inner.nnz, 1)
-    for t in range(1, steps + 1):
+def _visits(inner: sparse.csr_array, begin: int) -> Float[np.ndarray, " states"] | None:
+    """The expected visits of each state by a chain that leaves them all for good, from state `begin` on."""
+    flow, mass = inner.T.tocsr(), np.zeros(inner.shape[0])
+    mass[begin] = 1.0
+    visits = mass.copy()
+    for t in range(1, WORK // max(inner.nnz, 1) + 1):
         before, mass = mass, flow @ mass
         visits += mass
         if mass.sum() <= CLOSE:
             return visits
-        if t % EVERY == 0 and (factor := shrinking(before[:, None], mass[:, None])) is not None and factor[0] < 1:
-            visits += mass * factor[0] / (1 - factor[0])
-            break
-    visits, failed = bicgstab(identity - flow, begun, x0=visits, rtol=1e-12, maxiter=max(1, steps // 4))
-    return visits if not failed and np.abs(visits - flow @ visits - begun).max() <= 1e-10 else None
+        if t % EVERY == 0 and (factor := shrinking(before[:, None], mass[:, None])) is not None:
+            return visits + mass * factor[0] / (1 - factor[0]) if factor[0] <= 1 - SURE else None
+    return None

@@ -48,7 +48,7 @@ def clock_of(masks: Mapping[int, Positions]) -> Clock:
     """The clock of the masks of experts, by place.
 
     >>> clock_of({0: Positions((), ((0, 3),)), 1: Positions((1,))})
-    Clock(owners=(0, 1, -1), loop=...)
+    Clock(owners=(0, 1, -1, 0, -1), loop=2)
     """
     finite = [position for mask in masks.values() for position in mask.finite]
     progressions = [p for mask in masks.values() for p in mask.progressions]

@@ -31,11 +31,12 @@ def factorized(background: Law, base: FiniteStateModel, experts: Mapping[int, La
 
     `experts`: their laws beside the background `base`, by place; positions are theirs as the clock says.
     """
+    searches = Clocked(clock)
     for law, block in _blocks(background, experts, clock):
-        if not _same_on(law, *_within(law, clock, block)):
+        if not _same_on(law, *searches.within(law, block)):
             return False
     for i, law in experts.items():
-        search, mine = _within(law, clock, i)
+        search, mine = searches.within(law, i)
         disagree, opened = _beside(law, base, search, mine)
         if disagree.any() or opened.any():
             return False
@@ -49,16 +50,16 @@ def failing_twins(
 
     `None` where too many pairs would have to be looked at.
     """
-    found = []
+    found, searches = [], Clocked(clock)
     for law, block in _blocks(background, experts, clock):
-        search, inside = _within(law, clock, block)
+        search, inside = searches.within(law, block)
         if not _same_on(law, search, inside):
             twins = first_twins(law, search, inside)
             if twins is None:
                 return None
             found.append((*twins, *((B, BACKGROUND) if law is background else (I1, block))))
     for i, law in experts.items():
-        search, mine = _within(law, clock, i)
+        search, mine = searches.within(law, i)
         for rank, failing in zip((I2, C), _beside(law, base, search, mine), strict=True):
             if failing.any():
                 place = int(failing.argmax())
@@ -144,10 +145,18 @@ def first_twins(law: Law, search: Search, inside: Bool[np.ndarray, " places"]) -
     return None
 
 
-def _within(law: Law, clock: Clock, owner: int) -> tuple[Search, Bool[np.ndarray, " places"]]:
-    """The states of a law with the clock, and at which of them the next position is the owner's."""
-    search = with_clock(law.following, clock)
-    return search, (np.array(clock.owners) == owner)[search.members[1]]
+class Clocked:
+    """The states of laws together with the clock, each law searched once."""
+
+    def __init__(self, clock: Clock):
+        self._clock, self._owners = clock, np.array(clock.owners)
+        self._searches: dict[int, Search] = {}
+
+    def within(self, law: Law, owner: int) -> tuple[Search, Bool[np.ndarray, " places"]]:
+        """The search of a law, and at which of its places the next position is the owner's."""
+        search = self._searches.get(id(law)) or with_clock(law.following, self._clock)
+        self._searches[id(law)] = search
+        return search, np.asarray(self._owners == owner)[search.members[1]]
 
 
 def _same_on(law: Law, search: Search, inside: Bool[np.ndarray, " places"]) -> bool:

@@ -115,6 +115,8 @@ def verify(
     )
 
 
+LONGEST = 1_000_000
+"""The longest sequences that are scanned."""
 NUMBERS_TO_ENUMERATE = 1 << 21
 """Finite-state models are enumerated, and all measures known, up to so many numbers in all tables: about a second."""
 
@@ -130,6 +132,9 @@ def finite_state_models(
         vocab = len(background.vocabulary)
         if count_prefixes(vocab, question.length) * vocab * (len(own) + 1) <= NUMBERS_TO_ENUMERATE:
             return None
+        if question.length > LONGEST:
+            every = "ask about every length (--every-length)"
+            raise InputError(f"length {question.length}: lengths up to {LONGEST:,} are scanned; {every}")
     return background, own
 
 
