@@ -20,7 +20,8 @@ Columns = Float[np.ndarray, "states columns"]
 Within = Int[np.ndarray, "states experts"]
 SURE = 1e-9
 WORK = 1 << 31
-"""Multiplications that are spent on one scan, at most."""
+"""Multiplications that are spent on one scan, at most; each step costs `OVERHEAD` of them."""
+OVERHEAD = 10_000
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _sure(values: Float[np.ndarray, " numbers"], error: float) -> bool:
 def _step_by_step(flow: sparse.csr_array, inside: Columns, within: Within, ended: Flags, length: int) -> Forward:
     """Every step, without a subtraction: of each expert the mass that has met its deviations has a column too."""
     size, experts = within.shape
-    if length * flow.nnz * (inside.shape[1] + experts) > WORK:
+    if length * (flow.nnz * (inside.shape[1] + experts) + OVERHEAD) > WORK:
         return Forward((None,) * (inside.shape[1] - 1), (None,) * experts, None, None, None)
     outside, columns, begun = 1.0 - inside, np.zeros_like(inside), np.zeros((size, experts))
     columns[0] = 1.0
@@ -149,7 +150,7 @@ def probability_to_meet(chain: sparse.csr_array, near: Int[np.ndarray, " states"
     arrived, mass, skipped = carry(flow, start, outside, length - far)
     met = float(arrived[counts].sum())
     if skipped is None or not skipped * CONSTANT <= SURE * met:
-        if length * flow.nnz > WORK:
+        if length * (flow.nnz + OVERHEAD) > WORK:
             return None
         arrived, mass, _ = carry(flow, start, outside, length - far, settles=False)
         met = float(arrived[counts].sum())

@@ -69,7 +69,7 @@ def test_the_source_holds_name_and_digest(ending, kind):
 
 @pytest.mark.parametrize("ending", [".txt", ".arpa", "", ".JSON"])
 def test_another_ending_is_refused_before_anything_is_written(ending):
-    with pytest.raises(InputError, match=r"does not write .* It writes \.json, \.safetensors, \.prism, \.tra and \.lab"):
+    with pytest.raises(InputError, match=r"does not write .* It writes \.json, \.safetensors, .* and \.lab"):
         save(MODEL, "out" + ending)
     assert os.listdir() == []
 
