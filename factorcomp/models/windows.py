@@ -73,7 +73,7 @@ class _Contexts:
     @property
     def seen(self) -> str:
         """What the model looks at, in words."""
-        return {0: "the empty context", 1: "the last token"}.get(self.window, f"the last {self.window} tokens")
+        return {0: "no token", 1: "the last token"}.get(self.window, f"the last {self.window} tokens")
 
     def longer(self, prefixes: Int[np.ndarray, " prefixes"]) -> Int[np.ndarray, " longer"]:
         """The prefixes with one token more."""
