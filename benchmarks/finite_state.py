@@ -2,8 +2,8 @@
 
 Chains: `shared`, one transition structure of 1,000 states for all models, whose experts change one row in a hundred;
 and `product`, three structures of 30 states (with `--large` of 100, whose product has about 600,000). Storm (if it is
-installed) is given the composed chain as PRISM text and asked for less: the probability ever to meet a prefix at which
-two experts deviate.
+installed) is given the composed chain as PRISM text and asked for less: the probability that one expert deviates within
+1,000 prefixes.
 """
 
 import argparse
@@ -79,12 +79,12 @@ def storm(background: FiniteStateModel, experts: Mapping[str, FiniteStateModel])
         return {}
     path = Path(tempfile.mkdtemp()) / "composed.prism"
     factorcomp.save(factorcomp.compose(background, experts), path)
-    properties = stormpy.parse_properties('P=? [F "overlap"]')
+    properties = stormpy.parse_properties('P=? [F<=999 "deviates_up"]')
     program = stormpy.parse_prism_program(str(path))
     chain = stormpy.build_model(program, properties)
     return {
         "Storm: build the composed chain": lambda: stormpy.build_model(program, properties),
-        "Storm: probability of overlap alone": lambda: stormpy.model_checking(chain, properties[0]),
+        "Storm: activity of one expert, length 1,000": lambda: stormpy.model_checking(chain, properties[0]),
     }
 
 
@@ -103,8 +103,9 @@ def main() -> None:
             "every claim, every length": lambda b=background, e=experts: decide_every_length(b, e, question("every")),
             "every claim, length 1,000": lambda b=background, e=experts: decide_at_length(b, e, question(1_000)),
             "every claim, length 10,000": lambda b=background, e=experts: decide_at_length(b, e, question(10_000)),
-            **storm(background, experts),
         }
+        if name == "shared":  # Storm tries every command of a program at every state: larger ones take it minutes
+            work |= storm(background, experts)
         add(table, name, decide_every_length(background, experts, question("every")).states, work, options.runs)
     if options.large:
         background, experts = product(100)

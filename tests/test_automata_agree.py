@@ -17,6 +17,7 @@ from factorcomp.composition.automata import compose_automata
 from factorcomp.factorization import state_masks
 from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
+from factorcomp.finite_state import carrying
 from factorcomp.verification.kernel import decide_all_lengths, settle
 from tests import golden, oracle
 from tests.automata import AutomataInstance, random_automata, unroll
@@ -176,6 +177,21 @@ def _claim(mine: ClaimResult, theirs: ClaimResult) -> list[str]:
         if not float(mine.residual or 0) <= float(theirs.residual or 0) + 1e-9:
             lines.append(f"residual: at least {mine.residual}, but it is {theirs.residual}")
     return lines
+
+
+def test_what_settles_goes_on_as_it_does(monkeypatch: pytest.MonkeyPatch):
+    """At length 80, by a geometric series as soon as shapes settle and step by step: the same numbers."""
+    compared = 0
+    for seed in SEEDS:
+        (background, experts), question = instance_of(seed).models(), bounded(instance_of(seed).question, 80)
+        question = replace(question, masks=None)
+        monkeypatch.setattr(carrying, "EVERY", 3)
+        quick = decide_at_length(background, experts, question)
+        monkeypatch.setattr(carrying, "EVERY", 1000)
+        slow = decide_at_length(background, experts, question)
+        assert golden.differences(quick, slow) == [], f"seed {seed}"
+        compared += quick.measures is not None
+    assert compared > 25
 
 
 # Storm

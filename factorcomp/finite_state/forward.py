@@ -102,19 +102,24 @@ def _step_by_step(flow: sparse.csr_array, inside: Columns, within: Within, ended
     size, experts = within.shape
     if length * (flow.nnz * (inside.shape[1] + experts) + OVERHEAD) > WORK:
         return Forward((None,) * (inside.shape[1] - 1), (None,) * experts, None, None, None)
-    outside, columns, begun = 1.0 - inside, np.zeros_like(inside), np.zeros((size, experts))
-    columns[0] = 1.0
-    met, steps, going, last = np.zeros(inside.shape[1]), np.zeros(experts), 0.0, columns[:, 0]
+    sets = inside.shape[1]
+    outside, own = 1.0 - inside, inside[:, 1 : 1 + experts]
+    far = max(1, int(within.max(initial=0, where=within < length)))
+    columns = np.zeros((size, sets + experts))  # what has not met each set, then what has met each expert's deviations
+    columns[0, :sets] = 1.0
+    arrived, steps, last = np.zeros_like(columns), np.zeros(experts), columns[:, 0]
     for t in range(length):
-        now = columns * inside
-        met += now.sum(axis=0)
-        begun = begun + now[:, 1 : 1 + experts]
-        steps += (begun * (within <= length - 1 - t)).sum(axis=0)
-        columns = columns * outside
+        if t == length - far:  # until here every deviation that can be reached lies within the length
+            steps = ((arrived[:, sets:] + arrived[:, 1 : 1 + experts] * own) * (within < length)).sum(axis=0)
+        arrived += columns
+        columns[:, sets:] += columns[:, 1 : 1 + experts] * own
+        columns[:, :sets] *= outside
+        if t >= length - far:
+            steps = steps + (columns[:, sets:] * (within <= length - 1 - t)).sum(axis=0)
         last = columns[:, 0]
-        going += float(last @ ~ended)
-        columns, begun = flow @ columns, flow @ begun
-    return Forward(_listed(np.minimum(met[1:], 1.0)), _listed(steps), None, going, last)
+        columns = flow @ columns
+    met = (arrived[:, 1:sets] * inside[:, 1:]).sum(axis=0)
+    return Forward(_listed(np.minimum(met, 1.0)), _listed(steps), None, float(arrived[:, 0] @ ~ended), last)
 
 
 def _listed(values: Float[np.ndarray, " numbers"]) -> tuple[float, ...]:

@@ -13,8 +13,8 @@ from factorcomp.models.rows import EPS
 
 MOST_NUMBERS = 1 << 25
 """States times lengths whose numbers are kept, at most."""
-STEPS = 256
-"""After so many tokens the distance of the two laws is not looked at any more: a bound from below is enough."""
+EDGES = 1 << 24
+"""So many edges are followed for a bound: fewer steps of larger products, or a coarser one."""
 SETTLED = 1e-13
 """Nats: a change of shape below it is that of rounding."""
 
@@ -125,8 +125,10 @@ def _first_difference(composed: Composed, values: _Backwards, length: int) -> tu
 
 
 def _path_oscillation(composed: Composed, length: int) -> float:
-    """`osc(S)`, S the sum of `log Z` along a path of `length` prefixes."""
+    """`osc(S)`, S the sum of `log Z` along a path of `length` prefixes; or, where that takes long, a bound on it."""
     log_z, followed, support = composed.log_normalizer, composed.product.followed, composed.product.support
+    if length * followed.size > 4 * EDGES:
+        return length * float(np.ptp(log_z))
     unseen = support & (followed == NOWHERE)
     high, low = np.zeros(len(log_z)), np.zeros(len(log_z))
     for t in range(1, length + 1):
@@ -136,7 +138,7 @@ def _path_oscillation(composed: Composed, length: int) -> float:
         high, low = more, less
         if np.ptp(gains) <= SETTLED and np.ptp(losses) <= SETTLED:  # from here on they grow by the same each time
             return max(0.0, float(high[0] - low[0] + (length - t) * (gains[0] - losses[0])))
-        if high[0] - low[0] > 80:  # tanh(20) is 1 in floating point, and with what follows it can only grow
+        if high[0] - low[0] > 80:  # tanh(20) is 1 in floating point, and with what follows it only grows
             break
     return max(0.0, float(high[0] - low[0]))
 
@@ -146,7 +148,7 @@ def _lower(composed: Composed, values: _Backwards, length: int) -> float:
     local = np.zeros(len(values.log_z))
     local[0] = 1.0
     globally, lower = local, 0.0
-    for t in range(min(length - 1, STEPS)):
+    for t in range(min(length - 1, max(8, EDGES // (8 * values.followed.size)))):
         local = _advance(local, values.followed, values.step)
         globally = _advance(globally, values.followed, values.rows(length - 1 - t))
         lower = max(lower, 0.5 * float(np.abs(local - globally).sum()))
