@@ -132,6 +132,7 @@ class AbstractSeen(abc.ABC):
             places = np.arange(model.rows.shape[0])
             logs = model.rows.log_probs(0, len(places))
             _, first, row = np.unique(logs, axis=0, return_index=True, return_inverse=True)
+            row = row.reshape(-1)
             same = model.rows.identical(places, model.rows, first[row])
             row = np.where(same, row, len(first) + places)
             _, number = np.unique(number * (len(first) + len(places)) + row[states], return_inverse=True)
