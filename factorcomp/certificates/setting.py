@@ -53,7 +53,7 @@ def check_options(question: Question, experts: Mapping[str, object]) -> None:
     """Raises `KernelError` for options that are out of range, or that name no expert."""
     if question.threshold < 0 or any(not 0 < weight <= LARGEST_WEIGHT for weight in question.weights.values()):
         raise KernelError(
-            f"got a threshold below 0 or a weight out of range, needed >= 0, and > 0 up to {LARGEST_POWER}"
+            f"got a threshold below 0 or a weight out of range, needed >= 0, and > 0 up to {LARGEST_WEIGHT}"
         )
     if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
         raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")

@@ -226,6 +226,11 @@ def _certifiable(arguments: Arguments, places: list[str]) -> None:
             arguments.problem(
                 f"--certificate: {place} is not a file, so that nobody could check it; save it as one first"
             )
+        elif Path(place).suffix == ".arpa":
+            arguments.problem(
+                f"--certificate: {place}: the checker reads .json and .safetensors; save the model as .json first "
+                f"(in Python, factorcomp.save(factorcomp.load({place!r}), 'FILE.json'))"
+            )
 
 
 def _load(

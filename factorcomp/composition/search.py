@@ -6,11 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
+from factorcomp.models import memory
 from factorcomp.models.finite_state import NOWHERE
 
-DENSE = 1 << 26
+DENSE = 1 << 22
 """Up to so many possible combinations a table says which have been seen; beyond it a dictionary does."""
 
+ROOM = 100_000
+"""From so many combinations on it is asked whether twice as many fit into memory."""
+BYTES = 100
+"""What a number of a combination (a part, a token) takes until all is decided: about a dozen arrays."""
 Members = Int[np.ndarray, "parts _"]
 Expand = Callable[[Members], tuple[Bool[np.ndarray, "_ vocab"], Int[np.ndarray, "parts _ vocab"]]]
 """From combinations to the tokens that lead on from each, and the combination after each token."""
@@ -67,6 +72,8 @@ def breadth_first(
 
     **Arguments:** `sizes`: part `j` is below `sizes[j]`, or `NOWHERE`. `depth`: the longest prefixes that are looked
     at; `None`: all. `progress`: called with the combinations looked at, and the number of those found.
+
+    Raises `InputError` before more is looked at than fits into memory.
     """
     seen = _Seen(sizes)
     frontier = np.array(start, dtype=np.int64)[:, None]
@@ -74,8 +81,13 @@ def breadth_first(
     origin, token = np.full(1, NOWHERE), np.full(1, NOWHERE)
     levels: list[tuple[np.ndarray, ...]] = []
     first = length = 0
+    asked = ROOM
     while count := frontier.shape[1]:
         leads, after = expand(frontier)
+        if first + count > asked:
+            asked = 2 * (first + count)
+            needed = BYTES * asked * (len(sizes) + leads.shape[1])
+            memory.require(needed, "the models", f"following {asked:,} combinations of their states")
         states, tokens = np.nonzero(leads)
         candidates = after[:, states, tokens]
         if length == depth:

@@ -103,7 +103,9 @@ def _bounds(found: AtLength, equal: ClaimResult) -> dict[str, tuple[float, float
     if not follows_switching(found):
         composed = found.composed
         mine, theirs = np.exp(composed.log_probs), np.exp(composed.switching)
-        known["tv_to_switching"] = bounds(found.product.followed, mine, theirs, found.length)
+        known["tv_to_switching"] = bounds(
+            found.product.followed, mine, theirs, found.length, float(composed.error.max())
+        )
     if equal.verdict is not Verdict.HOLDS:
         known["tv_local_global"] = (found.comparison.lower, found.comparison.upper)
     return known

@@ -95,7 +95,5 @@ def _terminates(context: Context[EveryLength], found: EveryLength) -> ClaimResul
     if first is None:
         why = "EOS can be reached wherever the composition goes: it ends"
         return context.result("terminates", Verdict.HOLDS, why, residual=0.0)
-    ends = found.chain.probability_to_meet(found.ended)
-    why = f"{context.after(first)} EOS cannot be reached"
-    residual = None if ends is None else 1 - ends
+    why, residual = f"{context.after(first)} EOS cannot be reached", found.chain.probability_to_meet(found.stuck)
     return context.result("terminates", Verdict.REFUTED, why, residual=residual, witness=context.witness(first))

@@ -243,7 +243,8 @@ class StateMasks:
         own = expert.rows.log_probs(0, expert.rows.shape[0])[members[i + 1]]
         weight = float(self._question.weight(name))
         rows = tilt(base, own[None], None if weight == 1 else np.array([weight]))[0]
-        _, upper = bounds(self._found.product.followed, np.exp(composed.log_probs), np.exp(rows), length)
+        error = float(composed.error.max())
+        _, upper = bounds(self._found.product.followed, np.exp(composed.log_probs), np.exp(rows), length, error)
         lower = 0.0 if result.residual is None else float(result.residual)
         return replace(result, why=f"{result.why}; the TV lies between {lower:.4g} and {max(upper, lower):.4g}")
 

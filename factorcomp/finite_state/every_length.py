@@ -169,8 +169,12 @@ class EveryLength(AbstractSeen):
     @cached_property
     def endless(self) -> Sighting | None:
         """The first prefix from which EOS cannot be reached."""
-        stuck = self.product.reachable & ~self.chain.graph.able(self.ended)
-        return self._first(stuck)
+        return self._first(self.stuck)
+
+    @cached_property
+    def stuck(self) -> Flags:
+        """The states that the composition reaches and from which EOS cannot be reached."""
+        return self.product.reachable & ~self.chain.graph.able(self.ended)
 
     @cached_property
     def invariant(self) -> Invariant | None:

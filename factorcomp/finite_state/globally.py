@@ -44,7 +44,8 @@ def compare(composed: Composed, length: int) -> Comparison:
     if values is None:
         reason = f"what follows at {len(composed.log_normalizer)} states does not settle soon enough"
         return Comparison(None, reason, 0.0, 1.0)
-    upper = math.tanh(_path_oscillation(composed, length) / 4)
+    rounding = float(np.where(composed.settled, 0.0, composed.error).max()) + SETTLED
+    upper = math.tanh((_path_oscillation(composed, length) + 2 * length * rounding) / 4)
     first, unsettled = _first_difference(composed, values, length)
     if first is None and unsettled:
         return Comparison(None, "floating point cannot tell the difference from 0", 0.0, upper)

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from factorcomp.certificates.claims import Phase
 from factorcomp.composition.search import Members, Search, breadth_first
 from factorcomp.finite_state.composed import Composed
+from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import NOWHERE
 
 MOST_EXPERTS = 60
@@ -55,7 +56,13 @@ class Phases:
 
 
 def bits_of(flags: Bool[np.ndarray, "experts states"]) -> Int[np.ndarray, " states"]:
-    """The set of experts whose flags are up at each state, as bits."""
+    """The set of experts whose flags are up at each state, as bits.
+
+    Raises `InputError` for more experts than a 64-bit integer has room for.
+    """
+    if len(flags) > MOST_EXPERTS:
+        needed = f"at most {MOST_EXPERTS} can be followed from state to state"
+        raise InputError(f"found {len(flags)} experts; {needed}: give fewer, or a shorter length")
     return np.where(flags, np.left_shift(1, np.arange(len(flags)))[:, None], 0).sum(axis=0)
 
 

@@ -11,14 +11,18 @@ from scipy import sparse
 
 from factorcomp.composition import graph
 from factorcomp.finite_state.carrying import EVERY, shrinking
+from factorcomp.models.rows import EPS
 
 Rows = Float[np.ndarray, "states vocab"]
 
 
-def bounds(following: Int[np.ndarray, "states vocab"], mine: Rows, theirs: Rows, length: int) -> tuple[float, float]:
+def bounds(
+    following: Int[np.ndarray, "states vocab"], mine: Rows, theirs: Rows, length: int, error: float
+) -> tuple[float, float]:
     """Bounds on the total variation of two laws on sequences of `length` tokens, by their rows at each state.
 
-    `following`: where the first law goes; what the second puts on other tokens leaves the states for good.
+    `following`: where the first law goes; what the second puts on other tokens leaves the states for good. `error`: of
+    the logs of the rows, by which the bounds give way with every token.
     """
     flows = [graph.matrix(following, rows).T.tocsr() for rows in (mine, theirs, np.minimum(mine, theirs))]
     masses = [np.zeros(len(following)) for _ in flows]
@@ -38,7 +42,8 @@ def bounds(following: Int[np.ndarray, "states vocab"], mine: Rows, theirs: Rows,
     tokens = [mass @ rows for mass, rows in zip(masses, (mine, theirs), strict=False)]
     lower = max(lower, _distance(tokens[0], tokens[1]))
     together = float(masses[2] @ np.minimum(mine, theirs).sum(axis=1))
-    return min(lower, 1.0), min(1.0, max(1.0 - together, lower))
+    rounding = 2 * length * (error + mine.shape[1] * EPS)
+    return max(0.0, min(lower, 1.0) - rounding), min(1.0, max(1.0 - together, lower) + rounding)
 
 
 def _distance(mine: Float[np.ndarray, " cells"], theirs: Float[np.ndarray, " cells"]) -> float:

@@ -149,7 +149,7 @@ class FunctionModel:
 
 def table_size(vocab: int, length: int) -> int:
     """The bytes of a table in float64: `8 (|V| + … + |V|^length)`, and what each step takes by itself."""
-    if length * vocab.bit_length() > 900:
+    if vocab > 1 and length * vocab.bit_length() > 900:
         return 10**300
     numbers = length if vocab == 1 else (vocab ** (length + 1) - vocab) // (vocab - 1)
     return 8 * numbers + 1000 * length

@@ -163,7 +163,7 @@ def _experts(report: Report, width: int) -> Iterator[RenderableType]:
             "most separate runs": [words.number(experts[name].runs) for name in part],
         }
         for label, cells in rows.items():
-            if set(cells) == {_UNCOUNTED}:
+            if label.endswith("prefixes") and set(cells) == {_UNCOUNTED}:
                 continue
             table.add_row(Text(label), *(Text(cell) for cell in cells))
         yield table
