@@ -10,6 +10,7 @@ import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,8 @@ class Chain(AbstractChain):
 
     def expected_steps(self, counted: Flags, since: Flags | None = None) -> float | None:
         since = np.arange(len(counted)) == 0 if since is None else since
+        if self.graph.goes_on_in(counted) and self.graph.surely_meets(since):
+            return math.inf
         waiting, within = self.graph.before(since), self.graph.within(counted, since)
         if not within.any():
             return 0.0
@@ -187,7 +190,8 @@ class Edges:
 
     def surely_meets(self, target: Flags) -> bool:
         """Whether the chain meets `target` with probability 1: wherever it is before, it still can."""
-        return bool(target[0] or self.able(target)[self._reached_before(target)].all())
+        able = self.able(target)
+        return bool(target[0] or able.all() or able[self._reached_before(target)].all())
 
     def within(self, counted: Flags, since: Flags) -> Flags:
         """The states in `counted` that it reaches without leaving `counted`, once it has met `since`."""
@@ -207,7 +211,26 @@ class Edges:
 
     def able(self, target: Flags) -> Flags:
         """The states from which it can reach `target`."""
+        if self._one_component and target.any():
+            return np.ones(len(target), dtype=bool)
         return reached(self._back, np.flatnonzero(target))
+
+    @cached_property
+    def _one_component(self) -> bool:
+        """Whether every state can be reached from every other."""
+        start = np.zeros(1, dtype=np.int64)
+        if not self._goes_on:  # a state from which nothing leads, and another one
+            return self._forth.shape[0] == 1
+        return bool(reached(self._forth, start).all() and reached(self._back, start).all())
+
+    @cached_property
+    def _goes_on(self) -> bool:
+        """Whether it goes on from every state."""
+        return bool((np.diff(self._forth.indptr) > 0).all())
+
+    def goes_on_in(self, states: Flags) -> bool:
+        """Whether it certainly never leaves `states`: they are all, and it goes on from each of them."""
+        return bool(states.all() and self._goes_on)
 
 
 _MET = -1
