@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from factorcomp.cli import main
-from factorcomp.formats import load
+from factorcomp.formats import load, save
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
 from tests import small_automata
@@ -356,3 +356,45 @@ def test_what_cannot_be_composed_leaves_no_file(words, message, folder, capsys):
 def test_doctor_looks_at_finite_state_models(words, status, sentence, capsys):
     assert main(["doctor", *words]) == status
     assert " ".join(capsys.readouterr().out.split()).startswith(sentence)
+
+
+ARPA = """\\data\\
+ngram 1=4
+
+\\1-grams:
+-99 <s>
+-0.3010299957 a
+-0.6020599913 b
+-0.6020599913 </s>
+
+\\end\\
+"""
+
+
+def test_what_the_checker_cannot_read_is_not_certified(folder, capsys):
+    """An n-gram file is refused, with what to do; and what is done is certified, and accepted."""
+    (folder / "base.arpa").write_text(ARPA)
+    words = ["verify", "base.arpa", "up=base.arpa", "--every-length"]
+    assert main([*words, "--certificate", "certificate.json"]) == 2
+    assert (
+        "base.arpa: the checker reads .json and .safetensors; save the model as .json first" in capsys.readouterr().err
+    )
+    assert not (folder / "certificate.json").exists()
+    save(load("base.arpa"), "ngrams.json")
+    words = ["ngrams.json", "up=ngrams.json"]
+    assert main(["verify", *words, "--every-length", "--certificate", "certificate.json"]) == 0
+    assert main(["check", "certificate.json", *words]) == 0
+
+
+def test_a_length_that_is_scanned_is_not_certified(folder, capsys):
+    """Nobody could check it: too many prefixes."""
+    assert main(["verify", *APART, "--length", "5000", "--certificate", "certificate.json"]) == 2
+    assert "at length 5000 there are too many prefixes to be checked; ask about every length" in capsys.readouterr().err
+    assert not (folder / "certificate.json").exists()
+
+
+def test_a_fractional_weight_is_certified(folder, capsys):
+    """With one deviator at most Z is 1 whatever the powers (Lemma 1.8), in the kernel too."""
+    words = [*APART, "--every-length", "--weights", "start=1/3"]
+    main(["verify", *words, "--certificate", "certificate.json"])
+    assert main(["check", "certificate.json", *APART]) == 0, capsys.readouterr().out
