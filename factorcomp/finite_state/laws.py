@@ -17,8 +17,8 @@ from factorcomp.models.rows import AbstractRows, TiltedRows
 class Law:
     """The states that a model reaches by itself: `rows[n]`, and `following[n, y]` along its support.
 
-    `background[n]` is the state of the background after the same prefixes, `NOWHERE` where it says nothing; where
-    that is not asked for it is 0, without a meaning. `depth`: the length of the first prefix that leads to a state. A tilted
+    `background[n]` is the state of the background after the same prefixes, `NOWHERE` where it says nothing; where that
+    is not asked for it is 0, without a meaning. `depth`: the length of the first prefix that leads to a state. A tilted
     expert may reach a state at which it shares no token with the background: then it has no law.
     """
 
