@@ -34,7 +34,7 @@ def defined(instance: AutomataInstance) -> FiniteStateModel | None:
 def test_it_is_the_composition_of_the_tables(floats: bool):
     """`compose(models).tabulate(T) = compose(tables of T steps)` wherever the composition goes; exactly if rational."""
     compared = 0
-    for seed in range(120):
+    for seed in range(60):
         instance = random_automata(random.Random(seed))
         composed = defined(instance)
         if composed is None:
@@ -57,13 +57,13 @@ def test_it_is_the_composition_of_the_tables(floats: bool):
                 assert not exceeds(mine, at, theirs, at).any(), f"seed {seed}: {instance}"
             reach = (reach[:, None] & theirs.support()).reshape(-1)
         compared += 1
-    assert compared > 80
+    assert compared > 40
 
 
 def test_labels_say_where_experts_deviate():
     """`overlap` is where two of the `deviates_NAME` are up; nobody deviates once the sequence has ended."""
     overlaps = 0
-    for seed in range(120):
+    for seed in range(60):
         composed = defined(random_automata(random.Random(seed)))
         if composed is None:
             continue
@@ -72,7 +72,7 @@ def test_labels_say_where_experts_deviate():
         assert all(len(flags) == composed.rows.shape[0] for flags in composed.labels.values())
         assert composed.ended is None or not any(flags[composed.ended] for flags in composed.labels.values())
         overlaps += bool(composed.labels["overlap"].any())
-    assert overlaps > 5
+    assert overlaps > 3
 
 
 def test_where_it_is_undefined_the_first_such_prefix_is_named():
