@@ -104,3 +104,13 @@ def test_the_states_after_a_length():
 def test_a_geometric_series(factor: float, terms: int):
     exact = sum(Fraction(factor) ** t for t in range(terms))
     assert geometric(np.array([factor]), terms)[0] == pytest.approx(float(exact), rel=1e-9)
+
+
+def test_more_combinations_than_an_integer_counts():
+    """Fourteen models of 40 states each have 41^14 combinations; 40 are reached, in the order of their first prefixes."""
+    states = {str(n): {"probabilities": HALF, "next": {"a": str((n + 1) % 40), "b": str(n)}} for n in range(40)}
+    cycle = FiniteStateModel.from_states(states, ["a", "b"], "0")
+    findings = verify(cycle, {f"same{i}": cycle for i in range(13)}, length="every").findings
+    assert findings.states == 40
+    assert findings.invariant is not None
+    assert [names[0] for names in findings.invariant.states if names] == [str(n) for n in range(40)]
