@@ -107,7 +107,7 @@ def test_a_geometric_series(factor: float, terms: int):
 
 
 def test_more_combinations_than_an_integer_counts():
-    """Fourteen models of 40 states each have 41^14 combinations; 40 are reached, in the order of their first prefixes."""
+    """Fourteen models of 40 states have 41^14 combinations; 40 are reached, in the order of their first prefixes."""
     states = {str(n): {"probabilities": HALF, "next": {"a": str((n + 1) % 40), "b": str(n)}} for n in range(40)}
     cycle = FiniteStateModel.from_states(states, ["a", "b"], "0")
     findings = verify(cycle, {f"same{i}": cycle for i in range(13)}, length="every").findings
