@@ -169,6 +169,13 @@ def test_a_weight_that_no_n_gram_uses_must_be_1(write):
     assert model.source.notes == (note,)
 
 
+def test_a_weight_after_the_end_counts_for_nothing(write):
+    """No row follows `</s>`, so that some files give it any weight."""
+    given = TRIGRAMS.replace("\t</s>\n0\t<s>", "\t</s>\t-0.5\n0\t<s>", 1)
+    assert given != TRIGRAMS
+    assert read(write(given)).source.notes == read(write(TRIGRAMS)).source.notes
+
+
 HEAD = "\\data\\\nngram 1=2\nngram 2=1\n\n"
 ONE = "\\1-grams:\n-0.301029995664 a 0\n-0.301029995664 b\n\n"
 TWO = "\\2-grams:\n-0.301029995664 a b\n\n"
