@@ -272,7 +272,7 @@ def _eliminated(rows: dict[int, dict[int, Any]], start: int = 0) -> Fraction:
 def _number() -> Callable[[Any], Any]:
     """Exact numbers: those of python-flint where it is installed, several times faster than fractions."""
     try:
-        from flint import fmpq
+        from flint import fmpq  # ty: ignore[import-not-found]
     except ImportError:
         return Fraction
     return lambda p: fmpq(p.numerator, p.denominator) if isinstance(p, Fraction | int) else p

@@ -448,7 +448,7 @@ def _fraction(number: Any) -> Fraction:
 def _exact_numbers() -> Callable[[Fraction], Any]:
     """What turns a fraction into the fastest exact number there is: python-flint's, several times faster, or itself."""
     try:
-        from flint import fmpq
+        from flint import fmpq  # ty: ignore[import-not-found]
     except ImportError:
         return lambda number: number
     return lambda number: fmpq(number.numerator, number.denominator)
