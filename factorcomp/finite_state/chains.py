@@ -8,7 +8,7 @@ left to follow or what is left goes on as a geometric series; where that takes t
 import abc
 import heapq
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from scipy import sparse
 from factorcomp.certificates.claims import Number
 from factorcomp.composition.graph import reached
 from factorcomp.finite_state.carrying import EVERY, shrinking
+from factorcomp.finite_state.exact_numbers import exact_numbers
 from factorcomp.models.finite_state import NOWHERE
 
 DIRECT = 600
@@ -239,7 +240,7 @@ _MET = -1
 
 def _eliminated(rows: dict[int, dict[int, Any]], start: int = 0) -> Fraction:
     """What is added up on the way from `start`, in expectation."""
-    number = _number()
+    number = exact_numbers()
     rows = {q: {r: number(p) for r, p in row.items()} for q, row in rows.items()}
     before: dict[int, set[int]] = {q: set() for q in rows}
     for q, row in rows.items():
@@ -267,15 +268,6 @@ def _eliminated(rows: dict[int, dict[int, Any]], start: int = 0) -> Fraction:
                     before[target].add(r)
     total = number(rows[start].get(_MET, 0)) / (1 - rows[start].get(start, number(0)))
     return Fraction(int(total.numerator), int(total.denominator)) if not isinstance(total, Fraction) else total
-
-
-def _number() -> Callable[[Any], Any]:
-    """Exact numbers: those of python-flint where it is installed, several times faster than fractions."""
-    try:
-        from flint import fmpq  # ty: ignore[import-not-found]
-    except ImportError:
-        return Fraction
-    return lambda p: fmpq(p.numerator, p.denominator) if isinstance(p, Fraction | int) else p
 
 
 def _without_exits(chain: sparse.csr_array, states: Flags) -> sparse.csr_array:

@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from factorcomp.certificates.claims import Number, Positions, Tokens
+from factorcomp.finite_state.exact_numbers import exact_numbers
 from factorcomp.models.finite_state import FiniteStateModel
 
 LARGEST = 400
@@ -181,7 +182,7 @@ def minimal(automaton: WeightedAutomaton) -> WeightedAutomaton:
 
 def _forward(automaton: WeightedAutomaton) -> WeightedAutomaton:
     """The same series on a basis of `{α A_w}`."""
-    exact = _exact_numbers()
+    exact = exact_numbers()
     matrices = [[{q: exact(weight) for q, weight in row.items()} for row in matrix] for matrix in automaton.matrices]
     start = {q: exact(weight) for q, weight in automaton.initial.items()}
     span: dict[int, dict[int, Any]] = {}
@@ -284,7 +285,7 @@ def difference(first: WeightedAutomaton, second: WeightedAutomaton) -> Tokens | 
     offset, size = len(first), len(first) + len(second)
     if size > LARGEST:
         raise TooManyStatesError(f"{size} states in all; needed at most {LARGEST}")
-    exact = _exact_numbers()
+    exact = exact_numbers()
     matrices = [
         [
             *({q: exact(x) for q, x in row.items()} for row in one),
@@ -443,15 +444,6 @@ def _reduce(span: Mapping[int, Mapping[int, Any]], vector: Mapping[int, Any]) ->
 
 def _fraction(number: Any) -> Fraction:
     return Fraction(int(number.numerator), int(number.denominator))
-
-
-def _exact_numbers() -> Callable[[Fraction], Any]:
-    """What turns a fraction into the fastest exact number there is: python-flint's, several times faster, or itself."""
-    try:
-        from flint import fmpq  # ty: ignore[import-not-found]
-    except ImportError:
-        return lambda number: number
-    return lambda number: fmpq(number.numerator, number.denominator)
 
 
 def _check_alike(first: WeightedAutomaton, second: WeightedAutomaton) -> None:

@@ -138,3 +138,16 @@ def test_rare_activity_in_a_long_sequence(length: int):
         return
     assert seen.activity_probability == pytest.approx(truth, rel=1e-6)
     assert seen.expected_active_steps == pytest.approx(truth, rel=1e-6)
+
+
+def test_fractions_say_what_python_flint_says(monkeypatch: pytest.MonkeyPatch):
+    """The same exact numbers with and without the optional library."""
+    rng = random.Random(2)
+    cases = [(rows, flags(rng, len(rows))) for rows in (random_rows(rng) for _ in range(30))]
+
+    def answers() -> list[Fraction]:
+        return [ExactChain(rows, matrix(rows)).probability_to_meet(target) for rows, target in cases]
+
+    found = answers()
+    monkeypatch.setattr(chains, "exact_numbers", lambda: Fraction)
+    assert answers() == found
