@@ -13,6 +13,7 @@ must be one. For each cell it is enough to compare with the first row in it: equ
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from jaxtyping import Bool, Int
 from factorcomp.bounds.oscillation import exceeds
 from factorcomp.enumeration.tree import digits
 from factorcomp.factorization.diameter import largest_distance
-from factorcomp.models.rows import AbstractRows, PowerTooLargeError
+from factorcomp.models.rows import AbstractRows, PowerTooLargeError, TiltedRows
 
 Indices = Int[np.ndarray, "_"]  # cells, prefixes and members of cells: of different numbers
 Condition = Literal["c", "B", "I1", "I2"]
@@ -93,6 +94,15 @@ def decide_conditionals(
     except PowerTooLargeError as error:
         return Conditionals(min(failures, default=None), largest, at_least=True, undecided=str(error))
     return Conditionals(min(failures, default=None), largest, at_least)
+
+
+def tilted_steps(
+    background: Sequence[AbstractRows], expert: Sequence[AbstractRows], weight: Fraction
+) -> Sequence[AbstractRows]:
+    """The expert's rows, tilted by its weight (theory.md 1.9)."""
+    if weight == 1:
+        return expert
+    return tuple(TiltedRows(base, rows, weight) for base, rows in zip(background, expert, strict=True))
 
 
 def _lawless(background: Sequence[AbstractRows], experts: Sequence[Sequence[AbstractRows]]) -> tuple[int, ...]:

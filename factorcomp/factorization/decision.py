@@ -16,10 +16,9 @@ from factorcomp.certificates.claims import (
 )
 from factorcomp.enumeration.levelwise import survey as levelwise_survey
 from factorcomp.factorization import exactness, joint, masks
-from factorcomp.factorization.conditionals import decide_conditionals
+from factorcomp.factorization.conditionals import decide_conditionals, tilted_steps
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.undecided import undecided
-from factorcomp.models.rows import AbstractRows, TiltedRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.surveys import Progress, Sighting, Survey
 
@@ -94,19 +93,11 @@ def _mask_claims(
     if survey.masks is None:
         return masks.no_masks(context)
     base = background.steps[: question.horizon]
-    tilted = [_tilted(background, expert, question, name) for name, expert in experts.items()]
+    tilted = [tilted_steps(base, e.steps[: question.horizon], question.weight(name)) for name, e in experts.items()]
     conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
     projective = [masks.projective(context, marginal, conditionals) for marginal in survey.marginals]
     return [masks.mask_agreement(context, survey.masks), factorized, *projective]
-
-
-def _tilted(background: TabularModel, expert: TabularModel, question: Question, name: str) -> tuple[AbstractRows, ...]:
-    """The expert's rows, tilted by its weight (theory.md 1.9)."""
-    weight, steps = question.weight(name), expert.steps[: question.horizon]
-    if weight == 1:
-        return steps
-    return tuple(TiltedRows(base, rows, weight) for base, rows in zip(background.steps, steps, strict=False))
 
 
 def _terminates(context: Context[Survey]) -> ClaimResult:

@@ -22,7 +22,7 @@ from factorcomp.composition.operator import tilt
 from factorcomp.enumeration.levelwise import survey as enumerated
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization import masks
-from factorcomp.factorization.conditionals import Conditionals, Failure, decide_conditionals
+from factorcomp.factorization.conditionals import Conditionals, Failure, decide_conditionals, tilted_steps
 from factorcomp.factorization.context import Context
 from factorcomp.finite_state import clocks
 from factorcomp.finite_state.clocks import Clock, clock_of, with_clock
@@ -31,7 +31,6 @@ from factorcomp.finite_state.lengths import first_path, repeating
 from factorcomp.finite_state.seen import AbstractSeen
 from factorcomp.finite_state.twins import factorized, failing_twins
 from factorcomp.finite_state.variation import bounds, token_marginals
-from factorcomp.models.rows import TiltedRows
 from factorcomp.models.tabular import TabularModel
 
 NUMBERS_TO_ENUMERATE = 1 << 18
@@ -163,10 +162,7 @@ class StateMasks:
 
     def _conditionals(self, length: int, by_place: Mapping[int, Mask]) -> Conditionals:
         base, tables = self._tables(length)
-        tilted = []
-        for name, table in tables.items():
-            weight, pairs = self._question.weight(name), zip(base.steps, table.steps, strict=True)
-            tilted.append(table.steps if weight == 1 else tuple(TiltedRows(b, rows, weight) for b, rows in pairs))
+        tilted = [tilted_steps(base.steps, t.steps, self._question.weight(name)) for name, t in tables.items()]
         return decide_conditionals(base.steps, tilted, {i: below(mask, length) for i, mask in by_place.items()})
 
     def _tables(self, length: int) -> tuple[TabularModel, dict[str, TabularModel]]:
