@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factorcomp.bounds.oscillation import exceeds, log_exceeds, oscillation, row_exceeds
-from factorcomp.models.rows import FloatRows, PowerTooLargeError, RationalRows, TiltedRows
+from factorcomp.models.rows import ExactRow, FloatRows, PowerTooLargeError, RationalRows, TiltedRows
 
 HALF = Fraction(1, 2)
 
@@ -105,6 +105,16 @@ def test_tilted_rows_by_their_powers():
     assert differ(tilted, rational("1/2 1/2"), Fraction("0.549306144334055")) == [False]
     twice = TiltedRows(rational("1/2 1/2"), rational("1/4 3/4"), Fraction(2))
     assert differ(twice, rational("1/10 9/10")) == [False]
+
+
+def test_rows_of_different_roots_by_a_common_one():
+    """log(4)/2 = log(8)/3 and log(4)/2 - log(64)/3 = -log 2: the least common root is 6."""
+    zeros, one = (Fraction(0), Fraction(0)), Fraction(1)
+    square, cube = ExactRow((Fraction(4), one), zeros, 2), ExactRow((Fraction(8), one), zeros, 3)
+    assert not row_exceeds(square, cube, Fraction(0))
+    further = ExactRow((Fraction(64), one), zeros, 3)
+    assert [row_exceeds(square, further, Fraction(x)) for x in ("0", "0.6931", "0.6932")] == [True, True, False]
+    assert [row_exceeds(further, square, Fraction(x)) for x in ("0", "0.6931", "0.6932")] == [True, True, False]
 
 
 def test_powers_beyond_reason_are_refused():

@@ -173,6 +173,33 @@ def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0.0)
 
 
+@pytest.mark.parametrize("weight", [Fraction(1, 64), Fraction(1, 65)])
+def test_rows_are_told_apart_whatever_the_root(weight: Fraction) -> None:
+    """Tilted rows are known by their powers up to 64; those read are always known."""
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base, up = (Model(("a", "b"), None, ((row,), (half, half))) for row in (half, third))
+    down = Model(("a", "b"), None, ((half,), (third, half)))
+    found = decide(base, {"up": up, "down": down}, Question(2, weights={"up": weight}))
+    assert found.deviating == {"up": (((0, 1),), ()), "down": ((), ((0, 1),))}
+    assert found["exact_switching"].verdict is Verdict.HOLDS
+    again = decide(base, {"up": up, "down": up}, Question(2, weights={"up": weight}))
+    assert again["pointwise_joint"].verdict is Verdict.REFUTED
+
+
+def test_marginals_that_enclosures_cannot_tell_apart_stay_open() -> None:
+    """Down reads up's block, so no theorem covers up's mask, where the marginals are equal and irrational."""
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base, up = (Model(("a", "b"), None, ((row,), (half, half))) for row in (half, third))
+    down = Model(("a", "b"), None, ((half,), (third, half)))
+    question = Question(2, masks={"up": (0,), "down": (1,)}, weights={"up": Fraction(1, 2)})
+    found = decide(base, {"up": up, "down": down}, question)
+    assert found["projective:up"].verdict is Verdict.UNDECIDED
+    assert 0 < found["projective:up"].residual < 1e-45
+    assert found["projective:down"].verdict is Verdict.REFUTED
+    whole = decide(base, {"up": up, "down": down}, Question(2, masks={"up": (0,), "down": (1,)}))
+    assert (whole["projective:up"].verdict, whole["projective:up"].residual) == (Verdict.HOLDS, 0)
+
+
 def test_weights_beyond_the_limit_leave_undecided_only_what_needs_them() -> None:
     half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
     base = Model(("a", "b"), None, ((half,), (half, half)))

@@ -93,3 +93,13 @@ def test_sets_and_pairs_are_both_taken(monkeypatch):
     assert by_sets[0] == pytest.approx(0.5 * np.abs(a[:, None] - b[None]).sum(2).max())
     monkeypatch.setattr(diameter, "MOST_WORK", 1)
     assert diameter._between(a, b)[1], "beyond the most work the answer must say that it is a lower bound"
+
+
+def test_sets_of_one_token_bound_the_distance_from_below(monkeypatch):
+    """Beyond the most work: the first token alone tells most, 6/10; and once a lower bound, always one."""
+    monkeypatch.setattr(diameter, "MOST_WORK", 0)
+    a, b = np.array([[0.6, 0.2, 0.2]]), np.array([[0.0, 0.5, 0.5]])
+    assert diameter._between(a, b) == (pytest.approx(0.6), True)
+    background = table(["1/2 1/2"], ["1/4 3/4", "3/4 1/4"], ["1/2 1/2"] * 4)
+    found = decide_conditionals(background, [background], {0: (0,)})
+    assert (found.failure.condition, found.largest_tv, found.at_least) == ("B", pytest.approx(0.5), True)
