@@ -1,7 +1,7 @@
 """Every engine answers every question alike: verdicts, witnesses, measures, sets of prefixes; floats within 1e-9.
 
-The engine in floating point may leave a claim open (UNDECIDED) where only rationals can tell: where the residual is 0 or
-next to it. Nothing else may differ.
+The engine in floating point may leave a claim open (UNDECIDED) where only rationals can tell: where the residual is 0,
+or next to it. Nothing else may differ.
 """
 
 import random
