@@ -39,6 +39,17 @@ def test_enumeration_agrees_with_the_definitions(instance: Instance):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
+def test_all_agree_on_a_few_instances(structure: str):
+    """Seeded: what fails here fails soon, and again."""
+    rng = random.Random(structure)
+    for _ in range(6):
+        instance = random_instance(rng, structures=[structure], cap=64)
+        truth = by_definition(instance)
+        assert disagreements(by_kernel(instance), truth) == [], instance
+        assert disagreements(by_enumeration(instance), truth) == [], instance
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
 def test_enumeration_in_jax_agrees_with_the_definitions(structure: str, monkeypatch: pytest.MonkeyPatch):
     """Jitted, in padded blocks; seeded, so that few shapes are compiled."""
     monkeypatch.setattr(backends, "NUMBERS_FOR_NUMPY", 0)

@@ -149,6 +149,16 @@ def test_exact_rows_against_fifty_digits(pairs: list[tuple[int, int]], threshold
     assert differ(rows[0], rows[1], threshold) == [expected]
 
 
+def test_more_digits_decide_what_thirty_do_not():
+    """The first 80 decimals of log 3 are below it, and above it once the last is one more."""
+    context = decimal.Context(prec=100)
+    below = Fraction(int(context.scaleb(context.ln(3), 80)), 10**80)
+    assert log_exceeds(Fraction(3), below)
+    assert not log_exceeds(Fraction(3), below + Fraction(1, 10**80))
+    assert differ(rational("1/4 3/4"), rational("1/2 1/2"), below) == [True]
+    assert differ(rational("1/4 3/4"), rational("1/2 1/2"), below + Fraction(1, 10**80)) == [False]
+
+
 @given(st.fractions(Fraction(1, 9), 9, max_denominator=9), st.fractions(-3, 3, max_denominator=9))
 def test_log_exceeds(factor: Fraction, bound: Fraction):
     if factor == 1:

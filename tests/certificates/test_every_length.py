@@ -68,6 +68,14 @@ def test_interleaving_is_pointwise_but_not_interval_joint() -> None:
     assert (interval.length, interval.residual, found.invariant.phases) == ("every", None, None)
 
 
+def test_three_are_not_both() -> None:
+    """All that are active are named; the conflict begins at the length at which the second one deviates again."""
+    up = automaton("s:ss", {"s": ("1/4", "3/4")})
+    found = decide(FREE, {"up": up, "down": up, "left": up}, EVERY)
+    assert found["interval_joint"].why == "at the start up, down and left are active, at length 1 and beyond"
+    assert found["pointwise_joint"].why == "at the start up, down and left deviate"
+
+
 def test_the_phases_of_one_deviation() -> None:
     """Up deviates once, after the first `b`; the phase `before` lasts while nothing but `a` has come."""
     up = automaton("s:st t:zz z:zz", {"t": ("1/4", "3/4")})

@@ -110,3 +110,17 @@ def test_logs_compose_like_rationals():
                 assert np.allclose(np.exp(a), np.exp(b), rtol=0, atol=1e-12)
                 compared += 1
     assert compared > 50
+
+
+def test_where_it_is_undefined_the_first_such_prefix_is_named():
+    """In the order of its tokens; a prefix that the composition does not reach is no obstacle."""
+
+    def table(*last: str) -> TabularModel:
+        rows = [["1/2 1/2"], ["1/2 1/2", "1/2 1/2"], last]
+        return TabularModel.from_probabilities([[row.split() for row in step] for step in rows], ["a", "b"])
+
+    base, dead = table("1/2 1/2", "1 0", "1/2 1/2", "1 0"), table("1/2 1/2", "0 1", "1/2 1/2", "0 1")
+    with pytest.raises(InputError, match=r"undefined after 'a b': all mass vanishes there"):
+        compose(base, {"up": dead}, null_tokens="drop")
+    with pytest.raises(InputError, match=r"undefined after 'a b': a ratio has no value there \(strict\)"):
+        compose(base, {"up": dead}, null_tokens="strict")

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from factorcomp.certificates.claims import COMPOSITION_CLAIMS as EXACT
+from factorcomp.certificates.claims import JOINT_CLAIMS as JOINT
 from factorcomp.certificates.claims import Findings, PrefixWitness, Question, Verdict
 from factorcomp.factorization.decision import decide
 from factorcomp.models.tabular import TabularModel
@@ -13,9 +15,9 @@ both_engines = pytest.mark.parametrize("engine", [decide, decide_exactly])
 
 
 def table(*steps: str) -> TabularModel:
-    """Steps of rows such as `"1/2 1/2, 1/2 1/2"`."""
+    """Steps of rows such as `"1/2 1/2, 1/2 1/2"`, of the tokens a, b, ..."""
     rows = [[row.split() for row in step.split(",")] for step in steps]
-    return TabularModel.from_probabilities(rows, ["a", "b"])
+    return TabularModel.from_probabilities(rows, list("abcd"[: len(rows[0][0])]))
 
 
 @both_engines
@@ -41,3 +43,40 @@ def test_all_that_deviate_are_named(engine):
 
     assert why("up", "down") == [f"at the start both up and down {verb}" for verb in ("deviate", "are active")]
     assert why("up", "down", "left") == [f"at the start up, down and left {verb}" for verb in ("deviate", "are active")]
+
+
+@both_engines
+def test_the_openers_of_the_first_token_in_error_are_the_witness(engine):
+    """1.3, `cancel`: up alone opens `b`, which is no error; up and down open `c`; of `d` nothing is said."""
+    base, up, down = table("1 0 0 0"), table("1/4 1/4 1/4 1/4"), table("1/3 0 1/3 1/3")
+    found = engine(base, {"left": base, "up": up, "down": down}, Question(1))
+    assert found["well_defined"].witness == PrefixWitness((), Fraction(1), ("up", "down"))
+    strict = engine(base, {"left": base, "up": up, "down": down}, Question(1, null_tokens="strict"))
+    assert strict["well_defined"].witness == PrefixWitness((), Fraction(1), ("up",))
+    dead = engine(base, {"left": table("0 1 0 0")}, Question(1, null_tokens="drop"))
+    assert dead["well_defined"].witness == PrefixWitness((), Fraction(1), ())
+
+
+@both_engines
+@pytest.mark.parametrize(("scope", "words"), [("all", "at every prefix"), ("reachable", "wherever the composition")])
+def test_the_scope_is_said(engine, scope: str, words: str):
+    base = table("1/2 1/2")
+    found = engine(base, {"up": base}, Question(1, scope=scope))
+    claims = ("well_defined", "pointwise_joint", "exact_switching", "unit_normalizer")
+    assert all(words in found[claim].why for claim in claims)
+
+
+@both_engines
+def test_where_it_is_undefined_every_claim_asked_for_is_left_open(engine):
+    """With masks given one `projective` for each, whatever the name; with masks to be found none."""
+    base, opens = table("1 0"), table("1/2 1/2")
+
+    def names(**options) -> list[str]:
+        found = engine(base, {"a": opens, "up": base}, Question(1, null_tokens="strict", **options))
+        assert {result.verdict for result in found.claims[1:]} == {Verdict.UNDECIDED}
+        return [result.name for result in found.claims if result.claim not in ("well_defined", *JOINT, *EXACT)]
+
+    assert names() == []
+    assert names(masks="auto") == ["mask_agreement", "factorized_conditionals"]
+    given = names(masks={"up": (0,), "a": ()})
+    assert given == ["mask_agreement", "factorized_conditionals", "projective:a", "projective:up"]
