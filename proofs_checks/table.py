@@ -1,5 +1,6 @@
 """What came of the statements, as a table, and one by one."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,9 +61,11 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix."""
+    """The instance in a few lines: of a family the rows of every model by prefix; of a tuple its parts."""
+    if isinstance(instance, tuple) and any(isinstance(part, Family) for part in instance):
+        return [line for part in instance for line in described(part)]
     if not isinstance(instance, Family):
-        return [str(instance)]
+        return [re.sub(r"Fraction\((-?\d+), (\d+)\)", r"\1/\2", str(instance))]
     models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
     lines = [f"|V| = {instance.size}, T = {instance.length}" + (f", masks {instance.masks}" if instance.masks else "")]
     for name, kernel in models.items():

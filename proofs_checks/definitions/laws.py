@@ -123,6 +123,12 @@ def support(row: Row) -> set[int]:
     return {token for token, probability in enumerate(row) if probability > 0}
 
 
+def given(row: Row, tokens: set[int]) -> Row:
+    """`p(.|A)`, where `p(A) > 0`."""
+    mass = total(row[token] for token in tokens)
+    return tuple(probability / mass if token in tokens else ZERO for token, probability in enumerate(row))
+
+
 def row_tv(first: Row, second: Row) -> Fraction:
     """`½ sum_y |first(y) - second(y)|`."""
     if first == second:
