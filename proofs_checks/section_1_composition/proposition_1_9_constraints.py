@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family, free, shape
-from proofs_checks.definitions.laws import support
+from proofs_checks.definitions.laws import given, support
 from proofs_checks.definitions.operator import compose, tilted
 from proofs_checks.statement import Control, Relation, Statement, equal
 
