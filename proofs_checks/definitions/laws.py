@@ -59,6 +59,12 @@ def total(masses: Iterable[Fraction]) -> Fraction:
     return sum(masses, ZERO)
 
 
+def normalised_law(masses: Mapping[Any, Fraction]) -> Law:
+    """The law proportional to the masses."""
+    mass = total(masses.values())
+    return {outcome: one / mass for outcome, one in masses.items() if one}
+
+
 def mass_of(law: Law, prefix: Prefix) -> Fraction:
     """The probability that a sequence starts with `prefix`."""
     return total(mass for sequence, mass in law.items() if sequence[: len(prefix)] == prefix)

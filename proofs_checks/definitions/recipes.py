@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from factorcomp.testing.drawing import Draw, Row, normalised
-from factorcomp.testing.families import Family, Shape, palette
-from proofs_checks.definitions.laws import Kernel, Law, Prefix, sequences
+from factorcomp.testing.families import Family, Shape, disjoint_masks, palette
+from proofs_checks.definitions.laws import Kernel, Law, Prefix, law_of, reach, sequences
 
 
 def token_in_common(draw: Draw, of: Shape) -> Family:
@@ -21,11 +21,14 @@ def token_in_common(draw: Draw, of: Shape) -> Family:
     return Family(of.size, of.length, background, tuple({h: inside(h) for h in of.prefixes} for _ in range(of.experts)))
 
 
-def one_opening(draw: Draw, of: Shape) -> Family:
-    """At every prefix one expert has any row, the others the background's support: no error under `cancel`, `Z > 0`."""
+def one_opening(draw: Draw, of: Shape, always: int | None = None) -> Family:
+    """At every prefix one expert has any row, the others the background's support: no error under `cancel`, `Z > 0`.
+
+    `always`: it is this one, from 1.
+    """
     row = palette(draw, replace(of, zeros=True))
     background = {h: row() for h in of.prefixes}
-    openers = {h: draw.integer(0, of.experts) for h in of.prefixes}
+    openers = {h: draw.integer(0, of.experts) if always is None else always for h in of.prefixes}
 
     def acting(expert: int, h: Prefix) -> Row:
         if openers[h] == expert:
@@ -41,6 +44,29 @@ def other_rows_off(draw: Draw, family: Family, scope: Collection[Prefix]) -> Fam
 
     def changed(kernel: Kernel) -> Kernel:
         return {h: row if h in scope else draw.row(family.size, zeros=True) for h, row in kernel.items()}
+
+    return replace(family, background=changed(family.background), experts=tuple(map(changed, family.experts)))
+
+
+def with_masks(draw: Draw, family: Family) -> Family:
+    """The family with disjoint masks; nothing agrees with them."""
+    return replace(family, masks=disjoint_masks(draw, Shape(family.size, family.length, len(family.experts), False)))
+
+
+def one_row_tilted(draw: Draw, family: Family) -> Family:
+    """The family with one row of one model replaced by one of the same support."""
+    prefix, model = draw.pick(family.prefixes), draw.integer(0, len(family.experts))
+    kernels = [dict(family.background), *(dict(expert) for expert in family.experts)]
+    kernels[model][prefix] = draw.row_inside(kernels[model][prefix])
+    return replace(family, background=kernels[0], experts=tuple(kernels[1:]))
+
+
+def other_rows_off_reach(draw: Draw, family: Family) -> Family:
+    """The family with any rows of each model where that model does not reach: all laws stay."""
+
+    def changed(kernel: Kernel) -> Kernel:
+        reached = reach(law_of(kernel, family.size, family.length), family.length)
+        return {h: row if h in reached else draw.row(family.size, zeros=True) for h, row in kernel.items()}
 
     return replace(family, background=changed(family.background), experts=tuple(map(changed, family.experts)))
 

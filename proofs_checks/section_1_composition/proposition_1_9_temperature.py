@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from factorcomp.testing.drawing import Draw, normalised
 from factorcomp.testing.families import Family, Kernel, Shape, common_support, free, shape
-from proofs_checks.definitions.laws import conditionals, kernel, law_of, total
+from proofs_checks.definitions.laws import conditionals, kernel, law_of, normalised_law
 from proofs_checks.definitions.operator import NullTokens, compose
 from proofs_checks.definitions.recipes import one_opening
 from proofs_checks.statement import Control, Relation, Statement, constant, equal, fact
@@ -66,7 +66,7 @@ def check_whole_sequences(family: Family) -> Iterator[Relation]:
 
     def cold(rows: Kernel) -> Kernel:
         masses = {y: mass**2 for y, mass in law_of(rows, family.size, family.length).items()}
-        return conditionals({y: m / total(masses.values()) for y, m in masses.items()}, family.size, family.length)
+        return conditionals(normalised_law(masses), family.size, family.length)
 
     colder = replace(family, background=cold(family.background), experts=tuple(map(cold, family.experts)))
     before = compose(colder, "strict").local

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw, normalised
 from factorcomp.testing.families import Family, Kernel, Shape, common_support, shape
-from proofs_checks.definitions.laws import ONE, Row, kernel, law, law_of, support, total
+from proofs_checks.definitions.laws import ONE, Row, kernel, law, law_of, normalised_law, support
 from proofs_checks.definitions.operator import compose, tilted
 from proofs_checks.definitions.recipes import token_in_common
 from proofs_checks.library import composed_kernel
@@ -88,7 +88,7 @@ def check_squared(family: Family) -> Iterator[Relation]:
     stepwise = compose(replace(family, experts=(tilts,)), "strict").global_
     base, expert = law_of(family.background, 2, 2), law_of(family.experts[0], 2, 2)
     whole = {y: mass * (expert[y] / mass) ** 2 for y, mass in base.items()}
-    whole = {y: mass / total(whole.values()) for y, mass in whole.items()}
+    whole = normalised_law(whole)
     yield equal("P_G of p_1^(2) = (5, 5, 1, 9)/20", stepwise, law("00: 1/4  01: 1/4  10: 1/20  11: 9/20"))
     yield equal("∝ P_b (P_1/P_b)² = (4, 4, 1, 9)/18", whole, law("00: 2/9  01: 2/9  10: 1/18  11: 1/2"))
 

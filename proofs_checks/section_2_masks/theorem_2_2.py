@@ -7,6 +7,7 @@ from factorcomp.testing.families import Family, Shape, factorized, mask_agreeing
 from proofs_checks.definitions.laws import law_of, marginal, product_law
 from proofs_checks.definitions.masks import factorized_conditionals
 from proofs_checks.definitions.operator import compose
+from proofs_checks.definitions.recipes import other_rows_off_reach
 from proofs_checks.statement import Control, Relation, Statement, equal, fact
 
 
@@ -48,7 +49,7 @@ STATEMENTS = (
         sentence="under factorized conditionals the composition is projective on every block",
         equation="P_L = P_G = P_b^{M_b} ⊗ ⊗_i P_i^{M_i},   Z = 1 on R^,   Z_G = 1",
         hypotheses=("(a) P_b = ⊗_j P_b^{M_j}", "(b) P_i = P_i^{M_i} ⊗ P_b^{M_i^c}", "(c) P_i^{M_i} << P_b^{M_i}"),
-        draw=lambda draw: factorized(draw, shape(draw)),
+        draw=lambda draw: other_rows_off_reach(draw, factorized(draw, shape(draw, sizes=(1, 3)))),
         check=check_hypothesis,
         controls=(Control("(a) and (b), keeping agreement off the masks", dependent, check),),
     ),
