@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 from factorcomp.testing.families import Family
 from proofs_checks.definitions.laws import Kernel
 from proofs_checks.definitions.operator import NullTokens
+
+if TYPE_CHECKING:
+    from factorcomp import Report
 
 
 def composed_kernel(
@@ -38,20 +42,26 @@ def composed_kernel(
     }
 
 
-def verdicts(family: Family, null: NullTokens = "cancel", *, everywhere: bool = False) -> dict[str, bool | None]:
-    """`factorcomp.verify`, claim by claim: holds, refuted, or `None`, undecided; `everywhere`: on all prefixes.
-
-    Where there are masks, `projective` is that of all experts that own positions.
-    """
-    from factorcomp import Verdict, verify
+def report(family: Family, null: NullTokens = "cancel", *, everywhere: bool = False) -> "Report":
+    """`factorcomp.verify`, decided by the rational kernel; `everywhere`: on all prefixes."""
+    from factorcomp import verify
 
     background, experts = family.models()
     masks = family.named_masks() if family.masks else None
     scope = "all" if everywhere else "reachable"
-    report = verify(background, experts, null_tokens=null, masks=masks, scope=scope, exact=True)
+    return verify(background, experts, null_tokens=null, masks=masks, scope=scope, exact=True)
+
+
+def verdicts(family: Family, null: NullTokens = "cancel", *, everywhere: bool = False) -> dict[str, bool | None]:
+    """The report, claim by claim: holds, refuted, or `None`, undecided.
+
+    Where there are masks, `projective` is that of all experts that own positions.
+    """
+    from factorcomp import Verdict
+
     known = {Verdict.HOLDS: True, Verdict.REFUTED: False}
     found: dict[str, bool | None] = {}
-    for claim in report.claims:
+    for claim in report(family, null, everywhere=everywhere).claims:
         says, before = known.get(claim.verdict), found.get(claim.claim, True)
         found[claim.claim] = None if says is None or before is None else says and before
     return found
