@@ -60,7 +60,5 @@ def windows(size: int, length: int) -> tuple[Window, ...]:
 def sets_of_prefixes(size: int, length: int) -> tuple[frozenset[Prefix], ...]:
     """Every set of prefixes shorter than `length`."""
     every = prefixes(size, length)
-    return tuple(
-        frozenset(prefix for place, prefix in enumerate(every) if number >> place & 1)
-        for number in range(1 << len(every))
-    )
+    marked = product((False, True), repeat=len(every))
+    return tuple(frozenset(h for h, chosen in zip(every, one, strict=True) if chosen) for one in marked)

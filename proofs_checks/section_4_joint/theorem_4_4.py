@@ -174,8 +174,8 @@ STATEMENTS = (
     Statement(
         number="4.4 (1)",
         kind="theorem",
-        sentence="the composition is an expert where the others' ratio is constant, the background where the product is",
-        equation="p^ = p_i iff w = 0 off supp p_i and r_{-i} constant > 0 on it;  (AC) p^ = p_b iff prod_j r_j constant > 0",
+        sentence="the composition is an expert where the others' ratio is constant, or the background",
+        equation="p^ = p_i iff w = 0 off supp p_i, r_{-i} constant > 0 on it;  (AC) p^ = p_b iff prod_j r_j constant > 0",
         hypotheses=("no error at h", "for p_b: p_i << p_b"),
         draw=defined_step,
         check=check_rows,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family, Kernel, Shape, interval_joint, palette, pointwise_joint, shape
-from proofs_checks.definitions.laws import Law, Prefix, kernel, law_of, marginal, mass_of, pushforward
+from proofs_checks.definitions.laws import Law, Prefix, kernel, law_of, marginal, mass_of, pushforward, sequences
 from proofs_checks.definitions.operator import NullTokens, compose
 from proofs_checks.definitions.skills import active, canonical_times, deviating, switching
 from proofs_checks.definitions.stopping import Times, stopping_times, window
@@ -39,10 +39,9 @@ def segment(draw: Draw) -> Segment:
     def kernel_of(expert: int) -> Kernel:
         rows = {h: draw.row_inside(base) for h, base in background.items()}
         for h in inside:
-            opens = (
-                draw.row(size, zeros=of.zeros) if null == "cancel" else draw.row_inside(background[h], zeros=of.zeros)
-            )
-            rows[h] = opens if expert == place else background[h]
+            inner = draw.row_inside(background[h], zeros=of.zeros)
+            acting = draw.row(size, zeros=of.zeros) if null == "cancel" else inner
+            rows[h] = acting if expert == place else background[h]
         return rows
 
     family = Family(size, length, background, tuple(map(kernel_of, range(of.experts))))
@@ -112,8 +111,8 @@ def peeking(draw: Draw) -> Segment:
     half, more = "1/2 1/2", "1/4 3/4"
     base = kernel(dict.fromkeys(("", "0", "1"), half))
     other = base | kernel({"0": more, "1": more})
-    first = dict.fromkeys(((0, 0), (0, 1), (1, 0), (1, 1)), 0)
-    last = {y: 1 + y[1] * draw.integer(0, 1) for y in first}
+    first: Times = dict.fromkeys(sequences(2, 2), 0)
+    last: Times = {y: 1 + y[1] * draw.integer(0, 1) for y in first}
     return Segment(Family(2, 2, base, (base, other)), "cancel", 0, first, last)
 
 
@@ -155,7 +154,7 @@ STATEMENTS = (
     Statement(
         number="4.5",
         kind="theorem",
-        sentence="where the composition's kernels are an expert's in an interval, so is the law of the segment and its end",
+        sentence="where the composition's kernels are an expert's in an interval, so is the segment's law",
         equation="law of (σ_2, y_{σ_1+1:σ_2}) given g: under P^ as under P_i, for every entry prefix g",
         hypotheses=("σ_1 <= σ_2 stopping times", "p^(.|h) = p_i(.|h) for h in R^ with σ_1 <= |h| < σ_2", "P^(g) > 0"),
         draw=segment,
