@@ -127,6 +127,7 @@ STATEMENTS = (
         equation="P_b = (1,1,1,5)/8, P_1 = (7,21,1,3)/32, P_2 = (7,1,21,3)/32: 7/8; P_G 175/232, P_L 7/8, 553/760",
         cases=constant(DEPENDENT),
         check=check_a,
+        not_checked="that it is smallest",
         controls=(Control("(a) fails", lambda draw: factorized_laws(draw, 2)),),
     ),
     Statement(
@@ -136,6 +137,7 @@ STATEMENTS = (
         equation="P_b = (1 + ½(-1)^{y1+y2+y3})/8, P_i a coin of 3/4: 3/4 wanted; P_G 9/11, P_L 3/4, 3/4, 39/56",
         cases=constant(PAIRWISE),
         check=check_b,
+        not_checked="that it is smallest",
         controls=(Control("(a) fails", lambda draw: factorized_laws(draw, 3)),),
     ),
     Statement(
@@ -145,6 +147,7 @@ STATEMENTS = (
         equation="P_b uniform, P_1 = (1,2,3,2)/8, P_2 = (7,1,7,1)/16: neither operator is projective",
         cases=constant(CONFOUNDED),
         check=check_c,
+        not_checked="that it is smallest",
         controls=(Control("(b) fails", lambda draw: factorized_laws(draw, 2)),),
     ),
 )

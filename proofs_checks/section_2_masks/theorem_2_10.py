@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from factorcomp.testing.drawing import Draw
-from factorcomp.testing.families import Family, mask_agreeing, shape
+from factorcomp.testing.families import Family, Shape, mask_agreeing, shape
 from proofs_checks.definitions.laws import Law, Prefix, Row, divergence, law_of, log, marginal, mass_of, own_history
 from proofs_checks.definitions.operator import NullTokens, compose
 from proofs_checks.definitions.recipes import other_rows_off
-from proofs_checks.statement import Control, Relation, Statement, at_most, close, fact
+from proofs_checks.section_2_masks.theorem_2_3 import HIDDEN
+from proofs_checks.statement import Control, Relation, Statement, at_most, close, constant, fact
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ def check(instance: Agreeing, share: float = 1) -> Iterator[Relation]:
         yield close("under P_i: the directed information", drifted_information(family, i, law), information)
 
 
+def agreeing_and_soft(draw: Draw) -> Agreeing:
+    """Two experts of full support, each with a position."""
+    family = replace(mask_agreeing(draw, Shape(2, 2, 2, zeros=False)), masks=((1,), (0,)))
+    experts = ({**family.background, (0,): draw.row(2), (1,): draw.row(2)}, {**family.background, (): draw.row(2)})
+    return Agreeing(replace(family, experts=experts), "strict")
+
+
 def check_undrifted(instance: Agreeing) -> Iterator[Relation]:
     """False: the expectation may be taken under `P_i`."""
     family = instance.family
@@ -88,6 +96,17 @@ def check_undrifted(instance: Agreeing) -> Iterator[Relation]:
         law = law_of(kernel, family.size, family.length)
         distance = divergence(marginal(composed, mask), marginal(law, mask))
         yield at_most("KL <= the directed information under P_i", distance, drifted_information(family, i, law))
+
+
+def check_attained(instance: Agreeing) -> Iterator[Relation]:
+    """Expert 2 makes position 1 certain, and expert 1 reads it: nothing is averaged, all has drifted."""
+    family = instance.family
+    composed = compose(family, instance.null).local
+    mask = family.masks[0]
+    law = law_of(family.experts[0], family.size, family.length)
+    distance = divergence(marginal(composed, mask), marginal(law, mask))
+    yield fact("KL > 0", distance > 0)
+    yield close("KL(P^^{M_1}||P_1^{M_1}) = D_1", distance, drifted_information(family, 0, composed))
 
 
 STATEMENTS = (
@@ -103,7 +122,15 @@ STATEMENTS = (
             Control("E_{P^}: E_{P_i} instead", agreeing, check_undrifted),
             Control("the constant: 0.7 D_i", agreeing, lambda instance: check(instance, share=0.7)),
         ),
-        not_checked="the largest ratio over all families",
         weight=2,
+    ),
+    Statement(
+        number="2.10 attained",
+        kind="remark",
+        sentence="the bound is attained",
+        equation="the example of 2.3: KL(P^^{M_1}||P_1^{M_1}) = D_1 > 0",
+        cases=constant(Agreeing(HIDDEN, "strict")),
+        check=check_attained,
+        controls=(Control("position 1 certain", agreeing_and_soft),),
     ),
 )

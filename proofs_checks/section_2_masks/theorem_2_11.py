@@ -127,7 +127,7 @@ STATEMENTS = (
         check=check,
         controls=(
             Control("the noise", near_products, check_product),
-            Control("the constant: osc/6", near_products, lambda instance: check(instance, scale=6)),
+            Control("the constant: osc/4.5", near_products, lambda instance: check(instance, scale=4.5)),
         ),
         not_checked="the growth like k osc(g_b) in the worst case; the local version is Theorem 8.2",
         weight=2,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from factorcomp.testing.drawing import Draw
-from proofs_checks.definitions.laws import Prefix, sequences
+from proofs_checks.definitions.laws import Prefix, prefixes, sequences
 from proofs_checks.definitions.stopping import (
     Times,
     marks,
@@ -55,9 +55,9 @@ def optional(draw: Draw) -> Interval:
 def check_convention(instance: Interval) -> Iterator[Relation]:
     """Whether a skill is active at a prefix does not depend on how the path goes on."""
     active = window(instance.first, instance.last)
-    for path, step in active:
-        same = [other for other in instance.first if other[:step] == path[:step]]
-        yield fact("σ_1 <= |h| < σ_2 on one path through h iff on all", all((other, step) in active for other in same))
+    for h in prefixes(instance.size, instance.length):
+        answers = {(path, len(h)) in active for path in instance.first if path[: len(h)] == h}
+        yield fact("σ_1 <= |h| < σ_2 on one path through h iff on all", len(answers) == 1)
 
 
 def certified_by_prefix(instance: Interval) -> bool:

@@ -175,7 +175,7 @@ STATEMENTS = (
         number="4.4 (1)",
         kind="theorem",
         sentence="the composition is an expert where the others' ratio is constant, or the background",
-        equation="p^ = p_i iff w = 0 off supp p_i, r_{-i} constant > 0 on it;  (AC) p^ = p_b iff prod_j r_j constant > 0",
+        equation="p^ = p_i iff w = 0 off supp p_i, r_{-i} constant > 0 on it;  p^ = p_b iff prod_j r_j constant > 0",
         hypotheses=("no error at h", "for p_b: p_i << p_b"),
         draw=defined_step,
         check=check_rows,
