@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from factorcomp.testing.drawing import Draw, Row, normalised
-from factorcomp.testing.families import Family, Shape, disjoint_masks, palette
-from proofs_checks.definitions.laws import Kernel, Law, Prefix, law_of, reach, sequences
+from factorcomp.testing.families import Family, Shape, disjoint_masks, factorized, palette
+from proofs_checks.definitions.laws import Kernel, Law, Prefix, law_of, own_history, reach, sequences
 
 
 def token_in_common(draw: Draw, of: Shape) -> Family:
@@ -37,6 +37,21 @@ def one_opening(draw: Draw, of: Shape, always: int | None = None) -> Family:
 
     experts = tuple({h: acting(i, h) for h in of.prefixes} for i in range(1, of.experts + 1))
     return Family(of.size, of.length, background, experts)
+
+
+def opened_blocks(draw: Draw, of: Shape) -> Family:
+    """FC (a) and (b): factorized, but the rows of experts on their masks allow any tokens."""
+    family = factorized(draw, of)
+
+    def opened(kernel: Kernel, mask: tuple[int, ...]) -> Kernel:
+        rows: dict[tuple[int, Prefix], Row] = {}
+        for h in family.prefixes:
+            key = (len(h), own_history(h, mask))
+            if len(h) in mask and key not in rows:
+                rows[key] = draw.row(of.size, zeros=True)
+        return {h: rows[len(h), own_history(h, mask)] if len(h) in mask else row for h, row in kernel.items()}
+
+    return replace(family, experts=tuple(map(opened, family.experts, family.masks)))
 
 
 def other_rows_off(draw: Draw, family: Family, scope: Collection[Prefix]) -> Family:

@@ -64,8 +64,12 @@ def by_table(step: Step) -> list[Fraction | str]:
 
 
 def check_table(step: Step, null: NullTokens | None = None) -> Iterator[Relation]:
-    """The table against the library, which refuses an error and a sum of zero."""
+    """The table against the operator of `definitions`, and the library, which refuses an error and a sum of zero."""
     cells = by_table(step)
+    literal = compose(step.family, null or step.null)
+    yield equal("compose of definitions/ errs iff there is an error", bool(literal.undefined), ERROR in cells)
+    if ERROR not in cells:
+        yield equal("compose of definitions/ has these weights", [*literal.weights[()]], cells)
     weights = [cell for cell in cells if not isinstance(cell, str)]
     library = composed_kernel(step.family, null or step.null)
     undefined = len(weights) < len(cells) or not any(weights)

@@ -6,15 +6,17 @@ from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family, factorized, free, mask_agreeing, shape
 from proofs_checks.definitions.laws import Law, law_of, marginal
 from proofs_checks.definitions.masks import factorized_conditionals, mask_agreement
-from proofs_checks.definitions.recipes import one_row_tilted, with_masks
+from proofs_checks.definitions.recipes import one_row_tilted, opened_blocks, with_masks
 from proofs_checks.library import verdicts
 from proofs_checks.statement import Control, Relation, Statement, equal
 
 
 def nearly(draw: Draw) -> Family:
-    """Factorized, or so up to a row, or not at all; `p_i << p_b` at the start."""
+    """Factorized, or so up to a row, or up to (c), or not at all."""
     of = shape(draw)
-    kind = draw.integer(0, 3)
+    kind = draw.integer(0, 4)
+    if kind == 4:
+        return opened_blocks(draw, of)
     if kind <= 1:
         family = factorized(draw, of)
         return one_row_tilted(draw, family) if kind else family
