@@ -1,7 +1,7 @@
 """What came of the statements, as a table, and one by one."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from rich.console import Group
@@ -61,14 +61,37 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix; of a tuple its parts."""
-    if isinstance(instance, tuple) and any(isinstance(part, Family) for part in instance):
+    """The instance in a few lines: of a family the rows of every model by prefix; of a record or tuple its parts."""
+    if isinstance(instance, Family):
+        return _rows(instance)
+    if is_dataclass(instance):
+        parts = {part.name: getattr(instance, part.name) for part in fields(instance)}
+        return [
+            line
+            for name, part in parts.items()
+            for line in (described(part) if is_dataclass(part) else [f"{name} = {written(part)}"])
+        ]
+    if isinstance(instance, tuple) and any(map(is_dataclass, instance)):
         return [line for part in instance for line in described(part)]
-    if not isinstance(instance, Family):
-        return [re.sub(r"Fraction\((-?\d+), (\d+)\)", r"\1/\2", str(instance))]
-    models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
-    lines = [f"|V| = {instance.size}, T = {instance.length}" + (f", masks {instance.masks}" if instance.masks else "")]
-    for name, kernel in models.items():
-        rows = (f"{''.join(map(str, h)) or '∅'}: ({', '.join(map(str, row))})" for h, row in kernel.items())
-        lines.append(f"{name}  {'  '.join(rows)}")
-    return lines
+    return [written(instance)]
+
+
+def _rows(family: Family) -> list[str]:
+    models = {"p_b": family.background, **{f"p_{i}": expert for i, expert in enumerate(family.experts, start=1)}}
+    lines = [f"|V| = {family.size}, T = {family.length}" + (f", masks {family.masks}" if family.masks else "")]
+    return lines + [f"{name}  {written(kernel)}" for name, kernel in models.items()]
+
+
+def written(value: Any) -> str:
+    """Fractions as `1/4`, prefixes that are keys or elements of sets as `01`, mappings as `01: (1/4, 3/4)`."""
+    if isinstance(value, Mapping):
+        return "  ".join(f"{_prefix(key)}: {written(one)}" for key, one in value.items())
+    if isinstance(value, Set):
+        return "{" + ", ".join(map(_prefix, sorted(value, key=lambda one: (len(str(one)), str(one))))) + "}"
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(map(written, value)) + ")"
+    return str(value)
+
+
+def _prefix(key: Any) -> str:
+    return "".join(map(str, key)) or "∅" if isinstance(key, tuple) else written(key)

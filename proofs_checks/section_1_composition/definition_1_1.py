@@ -65,6 +65,6 @@ STATEMENTS = (
             Control("w in the definition of R^: the background's reach", without_errors, check_reach),
             Control("no dead prefix", without_errors, check_mass),
         ),
-        weight=4,
+        weight=6,
     ),
 )

@@ -91,7 +91,7 @@ STATEMENTS = (
         draw=few_deviations,
         check=check_active,
         controls=(Control("reached: the last deviation of the path instead", few_deviations, check_hindsight),),
-        weight=8,
+        weight=12,
     ),
     Statement(
         number="3.5",

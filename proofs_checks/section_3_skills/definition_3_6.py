@@ -163,6 +163,6 @@ STATEMENTS = (
                 check_gap_probability,
             ),
         ),
-        weight=4,
+        weight=6,
     ),
 )

@@ -169,7 +169,7 @@ STATEMENTS = (
         draw=lambda draw: pointwise_joint(draw, shape(draw)),
         check=check_switching,
         controls=(Control("JF-pt", lambda draw: common_support(draw, Shape(2, 2, 2, zeros=False))),),
-        weight=4,
+        weight=6,
     ),
     Statement(
         number="4.4 (1)",
