@@ -1,6 +1,7 @@
 """What came of the statements, as a table, and one by one."""
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from rich.console import Group
@@ -60,7 +61,9 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix."""
+    """The instance in a few lines: of a family the rows of every model by prefix; of a record its fields."""
+    if is_dataclass(instance) and not isinstance(instance, Family):
+        return [line for field in fields(instance) for line in _field(field.name, getattr(instance, field.name))]
     if not isinstance(instance, Family):
         return [str(instance)]
     models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
@@ -69,3 +72,9 @@ def described(instance: Any) -> list[str]:
         rows = (f"{''.join(map(str, h)) or '∅'}: ({', '.join(map(str, row))})" for h, row in kernel.items())
         lines.append(f"{name}  {'  '.join(rows)}")
     return lines
+
+
+def _field(name: str, value: Any) -> list[str]:
+    """A field of an instance: beside its name, or below it where it takes several lines."""
+    lines = described(value)
+    return [f"{name}: {lines[0]}"] if len(lines) == 1 else [f"{name}:", *(f"  {line}" for line in lines)]
