@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations, product
+from operator import itemgetter
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family
 from proofs_checks.definitions.laws import (
+    ONE,
     ZERO,
     Law,
     Prefix,
@@ -18,7 +20,6 @@ from proofs_checks.definitions.laws import (
     prefixes,
     product_law,
     pushforward,
-    reach,
     sequences,
     total,
 )
@@ -151,47 +152,49 @@ class Featured:
         return pushforward(law, self.features.__getitem__)
 
     @cached_property
-    def reachable(self) -> list[Prefix]:
-        """`Reach(p_b)`, and the full sequences."""
-        background = self.token_laws[0]
-        return sorted({*reach(background, self.length), *background}, key=lambda h: (len(h), h))
+    def reachable(self) -> tuple[Prefix, ...]:
+        """`Reach(p_b)` and the full sequences, shorter first."""
+        return tuple(sorted(self._joint, key=len))
 
-    def cell(self, sequence: Prefix, block: int) -> Prefix:
-        """`z_{M_i}` of a token sequence."""
-        z = self.features[sequence]
-        return tuple(z[position] for position in self.blocks[block])
+    @cached_property
+    def _joint(self) -> Mapping[Prefix, Law]:
+        """By token prefix, full sequences included: `π_h`, the law of the experts' features given `h` under `P_b`."""
+        masses: dict[Prefix, dict[tuple[Prefix, ...], Fraction]] = {}
+        for y, mass in self.token_laws[0].items():
+            z = self.features[y]
+            cells = tuple(tuple(z[t] for t in mask) for mask in self.masks)
+            for step in range(self.length + 1):
+                below = masses.setdefault(y[:step], {})
+                below[cells] = below.get(cells, ZERO) + mass
+        wholes = {h: total(below.values()) for h, below in masses.items()}
+        return {h: {cells: mass / wholes[h] for cells, mass in below.items()} for h, below in masses.items()}
 
-    def posterior(self, prefix: Prefix, blocks: Sequence[int]) -> Law:
-        """The law of the blocks' features given the token prefix, under `P_b`."""
-        below = {y: mass for y, mass in self.token_laws[0].items() if y[: len(prefix)] == prefix}
-        whole = total(below.values())
-        law = pushforward(below, lambda y: tuple(self.cell(y, block) for block in blocks))
-        return {cell: mass / whole for cell, mass in law.items()}
+    @cached_property
+    def _single(self) -> Mapping[Prefix, tuple[Law, ...]]:
+        """By token prefix: `π^i_h` of every expert."""
+        blocks = range(len(self.masks))
+        return {h: tuple(pushforward(law, itemgetter(i)) for i in blocks) for h, law in self._joint.items()}
 
     def joint(self, prefix: Prefix) -> Law:
-        """`π_h`: of all expert blocks."""
-        return self.posterior(prefix, range(len(self.masks)))
+        """`π_h`."""
+        return self._joint[prefix]
 
     def independent(self, prefix: Prefix) -> Law:
         """`⊗_i π^i_h`."""
-        return tensor([self.posterior(prefix, [block]) for block in range(len(self.masks))])
+        return tensor(self._single[prefix])
 
     def informed(self, prefix: Prefix) -> list[int]:
         """The expert blocks about which the token after `prefix` is informative under `P_b`."""
-        children = [(*prefix, token) for token in range(self.size)]
-        reached = [child for child in children if child in self.reachable]
-        return [
-            block
-            for block in range(len(self.masks))
-            if any(self.posterior(child, [block]) != self.posterior(prefix, [block]) for child in reached)
-        ]
+        here = self._single[prefix]
+        below = [self._single[child] for y in range(self.size) if (child := (*prefix, y)) in self._single]
+        return [block for block, law in enumerate(here) if any(child[block] != law for child in below)]
 
 
 def tensor(laws: Sequence[Law]) -> Law:
-    """The product of laws of 1-tuples of cells."""
-    joint: dict[tuple[Prefix, ...], Fraction] = {(): Fraction(1)}
+    """The law of independent cells, one of each law."""
+    joint: dict[tuple[Prefix, ...], Fraction] = {(): ONE}
     for law in laws:
-        joint = {(*known, *cell): mass * more for known, mass in joint.items() for cell, more in law.items()}
+        joint = {(*known, cell): mass * more for known, mass in joint.items() for cell, more in law.items()}
     return joint
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family
-from proofs_checks.definitions.laws import ONE, ZERO, Kernel, Law, Prefix, sequences
+from proofs_checks.definitions.laws import ONE, ZERO, Kernel, Law, Prefix, prefixes, sequences, total
 
 Times = Mapping[Prefix, tuple[int, int]]
 """`(σ_1(y), σ_2(y))` of every path `y`, `T` being never."""
@@ -17,8 +17,7 @@ Event = Collection[Prefix]
 
 def stopping_times(draw: Draw, size: int, length: int) -> Times:
     """Two stopping times `σ_1 <= σ_2`: the debut of a set of prefixes, and the debut of another one from then on."""
-    inner = [path[:step] for path in sequences(size, length) for step in range(length)]
-    opening, closing = set(draw.subset(dict.fromkeys(inner))), set(draw.subset(dict.fromkeys(inner)))
+    opening, closing = (set(draw.subset(prefixes(size, length))) for _ in range(2))
     times = {}
     for path in sequences(size, length):
         start = next((step for step in range(length) if path[:step] in opening), length)
@@ -89,11 +88,11 @@ def run_from(kernel: Kernel, prefix: Prefix, size: int, length: int) -> Law:
 
 
 def least_guarantee(
-    kernel: Kernel, times: Times, event: Event, prefixes: Iterable[Prefix], size: int, length: int
+    kernel: Kernel, times: Times, event: Event, class_: Iterable[Prefix], size: int, length: int
 ) -> Fraction:
     """The least `δ` with `P_i(G|g) >= 1 - δ` for all the entry prefixes given; 0 if there are none."""
     failures = (
-        sum(m for y, m in run_from(kernel, g, size, length).items() if past(times, y) not in event) for g in prefixes
+        total(m for y, m in run_from(kernel, g, size, length).items() if past(times, y) not in event) for g in class_
     )
     return max(failures, default=ZERO)
 

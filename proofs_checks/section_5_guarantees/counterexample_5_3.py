@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
-from factorcomp.testing.families import Family
-from proofs_checks.definitions.laws import law_of, probability_that
+from factorcomp.testing.families import Family, Prefix
+from proofs_checks.definitions.laws import Row, law_of, probability_that
 from proofs_checks.definitions.operator import compose
 from proofs_checks.definitions.skills import active, canonical_times, deviating, pointwise_joint
 from proofs_checks.statement import Control, Relation, Statement, equal, fact
@@ -50,7 +50,7 @@ def entry(draw: Draw) -> Entry:
     alone, composed = chance(draw), chance(draw)
     ends = draw.one_in(2)
     idle = (Fraction(1), Fraction(0)) if ends else draw.row(2, zeros=True)
-    base = {(): (1 - alone, alone), (0,): idle, (1,): draw.row(2)}
+    base: dict[Prefix, Row] = {(): (1 - alone, alone), (0,): idle, (1,): draw.row(2)}
     acting = (base[1,][0] / 2, 1 - base[1,][0] / 2)
     first = {**base, (1,): acting}
     second = {**base, (): (1 - composed, composed)}

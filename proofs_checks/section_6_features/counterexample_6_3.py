@@ -5,12 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
-from proofs_checks.definitions.features import Featured, tree_isomorphism
+from proofs_checks.definitions.features import Featured, Map, tree_isomorphism
 from proofs_checks.definitions.laws import law, law_tv, marginal, sequences
 from proofs_checks.definitions.operator import compose
 from proofs_checks.statement import Control, Relation, Statement, constant, equal
 
-XOR = {(one, other): (one ^ other, other) for one, other in sequences(2, 2)}
+XOR: Map = {(one, other): (one ^ other, other) for one, other in sequences(2, 2)}
 UNIFORM = law("00: 1/4  01: 1/4  10: 1/4  11: 1/4")
 FIRST = law("00: 3/8  01: 3/8  10: 1/8  11: 1/8")
 SECOND = law("00: 3/8  01: 1/8  10: 3/8  11: 1/8")

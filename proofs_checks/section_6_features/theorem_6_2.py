@@ -152,7 +152,6 @@ STATEMENTS = (
         draw=bijection,
         check=check_only,
         controls=(Control("k >= 2", one_expert),),
-        weight=2,
     ),
     Statement(
         number="6.2 counts",

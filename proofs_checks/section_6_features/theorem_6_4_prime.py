@@ -142,7 +142,6 @@ STATEMENTS = (
         check=check,
         controls=(Control("for all tilts", untilted), Control(INDEPENDENT, dependent)),
         not_checked="all tilts: one with factors drawn from 1..997 stands for them",
-        weight=2,
     ),
     Statement(
         number="6.4' corollary",
