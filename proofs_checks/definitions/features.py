@@ -232,11 +232,12 @@ def factorized_in_features(draw: Draw, size: int, features: Map, masks: Masks, *
     return Featured(size, length, features, masks, tuple(laws))
 
 
-def tilted_in_features(draw: Draw, case: Featured, *, high: int = 997) -> Featured:
-    """The experts `P_i ∝ P_b f_i(z_{M_i})` with generic `f_i > 0`."""
+def tilted_in_features(draw: Draw, case: Featured) -> Featured:
+    """The experts `P_i ∝ P_b f_i(z_{M_i})`, with generic `f_i > 0`: no two factors are equal, and each has 6 digits."""
     laws = [case.laws[0]]
     for mask in case.masks:
-        factors = {cell: draw.integer(1, high) for cell in sequences(case.size, len(mask))}
+        cells = sequences(case.size, len(mask))
+        factors = {cell: place + 1 + len(cells) * draw.integer(0, 10**6) for place, cell in enumerate(cells)}
         tilted = {z: m * factors[tuple(z[t] for t in mask)] for z, m in case.laws[0].items()}
         whole = total(tilted.values())
         laws.append({z: mass / whole for z, mass in tilted.items()})

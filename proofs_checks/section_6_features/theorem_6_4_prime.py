@@ -141,7 +141,7 @@ STATEMENTS = (
         draw=tilted,
         check=check,
         controls=(Control("for all tilts", untilted), Control(INDEPENDENT, dependent)),
-        not_checked="all tilts: one with factors drawn from 1..997 stands for them",
+        not_checked="all tilts: one with random factors of six digits stands for them",
     ),
     Statement(
         number="6.4' corollary",

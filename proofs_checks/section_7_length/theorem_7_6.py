@@ -103,7 +103,7 @@ def check_unsummed(case: HiddenModels) -> Iterator[Relation]:
 
 def hidden(draw: Draw) -> HiddenModels:
     """One or two hidden states; factorized by construction, or with one matrix changed, or at random."""
-    experts, states = draw.integer(1, 2), draw.integer(1, 2)
+    experts, states = draw.integer(1, 2), 1 if draw.one_in(4) else 2
     ticks = clock(draw, experts)
     emits = draw.pick(ticks.owners)
     style = draw.integer(0, 3)
