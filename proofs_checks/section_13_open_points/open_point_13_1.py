@@ -1,9 +1,10 @@
 """Open point 13.1: Theorem 6.4' without independent feature blocks under the background.
 
-Nothing here is proved: both sentences are conjectures, with a search that found nothing against them.
+Nothing here is claimed as proved: two conjectures with a search that found nothing against them, and what of 6.4' was
+never seen to fail without its hypothesis.
 
-That `D#P_L` is the product target for all tilts asks for independent blocks by itself: without any tilt `P_L = P_b`. Two
-questions are left.
+That `D#P_L` is the product target for all tilts asks for independent blocks by itself: without any tilt `P_L = P_b`.
+That `Z = 1` for all tilts is (iv), it seems, whatever `P_b`. Two questions are left.
 
 *One law.* For which `P_b` and `D` is the token sampler the global composition, for all tilts? Conjecture: split the
 experts into the finest groups that are independent of each other under `P_b`. A prefix leaves a group of two or more
@@ -11,9 +12,9 @@ untouched (the law of its features is still that at the root) or makes its block
 what is independent stays so; groups and blocks are independent of each other given every prefix. For independent
 blocks, groups of one, that is (iv) of 6.4'.
 
-*Projectivity.* Can `P_L` keep the marginal of every block for all tilts though the blocks are dependent? For tokens 2.4'
-says no. With one expert tilted alone it follows that blocks are independent in pairs; so the search is among laws that
-are independent in pairs and not altogether.
+*Projectivity.* Can `P_L` keep the marginal of every block for all tilts though the blocks are dependent? For tokens
+2.4' says no. With one expert tilted alone it follows that blocks are independent in pairs; so the search is among laws
+that are independent in pairs and not altogether.
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ from proofs_checks.definitions.features import (
 )
 from proofs_checks.definitions.laws import ONE, Law, Prefix, marginal, product_law, pushforward, sequences
 from proofs_checks.definitions.operator import compose
-from proofs_checks.section_6_features.theorem_6_4_prime import stay_independent
+from proofs_checks.section_6_features.theorem_6_4_prime import mixes, stay_independent
 from proofs_checks.statement import Control, Relation, Statement, equal
 
 Group = tuple[int, ...]
@@ -101,6 +102,20 @@ def check_as_in_6_4_prime(case: Featured) -> Iterator[Relation]:
     """False: the condition of 6.4' without its hypothesis."""
     composed = compose(case.tokens)
     yield equal("P_L = P_G iff (iv)", composed.local == composed.global_, stay_independent(case))
+
+
+def check_normalizer(case: Featured) -> Iterator[Relation]:
+    """(ii) and (iii) against (iv)."""
+    composed, independent = compose(case.tokens), stay_independent(case)
+    inner = [h for h in case.reachable if len(h) < case.length]
+    yield equal("Z = 1 on Reach(p_b) iff (iv)", all(composed.normalizer[h] == 1 for h in inner), independent)
+    yield equal("(iii) iff (iv)", all(mixes(case, h) for h in inner), independent)
+
+
+def check_target(case: Featured) -> Iterator[Relation]:
+    """False: (i) against (iv)."""
+    local = case.pushed(compose(case.tokens).local)
+    yield equal("D#P_L is the target iff (iv)", local == case.target, stay_independent(case))
 
 
 def any_background(draw: Draw) -> Featured:
@@ -181,6 +196,17 @@ STATEMENTS = (
             Control("for all tilts", one_tilt),
         ),
         not_checked="SEARCHED",
+    ),
+    Statement(
+        number="13.1 normalizer",
+        kind="open point",
+        sentence="open: which parts of 6.4' need independent blocks; (ii), (iii) and (iv) were never seen to differ",
+        equation="Z = 1 for all tilts iff sum_a p_b(a|h) ⊗π^i_{ha} = ⊗π^i_h iff π_h = ⊗π^i_h, h in Reach(p_b)",
+        hypotheses=("P_i ∝ P_b f_i(z_{M_i}), f_i > 0", "P_b any law of the features"),
+        draw=any_background,
+        check=check_normalizer,
+        controls=(Control("Z = 1: that D#P_L is the target", any_background, check_target),),
+        not_checked="all tilts: one with random factors of six digits stands for them",
     ),
     Statement(
         number="13.1 projective",

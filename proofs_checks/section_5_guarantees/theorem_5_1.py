@@ -97,6 +97,14 @@ def check_no_drift(case: Segmented) -> Iterator[Relation]:
     yield equal("P^(G) = P_i(G)", one, other)
 
 
+def check_dropping(case: Segmented) -> Iterator[Relation]:
+    """False: no drift under `drop` either, where the expert opens tokens before `σ_1`."""
+    composed, alone = compose(case.family, "drop"), laws(case)[1]
+    if composed.well_defined:
+        here, there = (pushforward(law, lambda path: entry(case.times, path)) for law in (composed.local, alone))
+        yield equal("the entry prefix has one law", here, there)
+
+
 def check_uniform(case: Segmented) -> Iterator[Relation]:
     """(2)"""
     family, composed = case.family, laws(case)[0]
@@ -239,10 +247,17 @@ STATEMENTS = (
         kind="theorem",
         sentence="where no other expert deviates before the entry, success does not change at all",
         equation="P^(G) = P_i(G)",
-        hypotheses=(*EXACT, "G ⊂ {σ_1<T} or G ⊇ {σ_1=T}", "no other expert deviates at h in R^ with |h| < σ_1"),
+        hypotheses=(
+            *EXACT,
+            "G ⊂ {σ_1<T} or G ⊇ {σ_1=T}",
+            "no other expert deviates at h in R^ with |h| < σ_1; cancel, or p_i << p_b",
+        ),
         draw=lambda draw: segmented(draw, drift=False),
         check=check_no_drift,
-        controls=(Control("no other expert deviates before σ_1", lambda draw: segmented(draw, of=small(draw))),),
+        controls=(
+            Control("no other expert deviates before σ_1", lambda draw: segmented(draw, of=small(draw))),
+            Control("cancel, or p_i << p_b: drop", lambda draw: segmented(draw, drift=False), check_dropping),
+        ),
     ),
     Statement(
         number="5.1 (2)",

@@ -9,7 +9,7 @@ from factorcomp.testing.families import Family
 from proofs_checks.definitions.automata import Clock
 from proofs_checks.definitions.hidden import Hidden, Matrix, difference_at, tensor
 from proofs_checks.definitions.laws import ZERO, marginal, sequences
-from proofs_checks.definitions.masks import background_factorizes, expert_factorizes
+from proofs_checks.definitions.masks import background_factorizes, dominated, expert_factorizes
 from proofs_checks.definitions.random_automata import clock
 from proofs_checks.statement import Control, Relation, Statement, at_most, equal, fact
 
@@ -93,6 +93,14 @@ def check_single_letters(case: HiddenModels) -> Iterator[Relation]:
         yield equal("factorized at T iff equal on words of length 1", holds, agree)
 
 
+def check_without_continuity(case: HiddenModels) -> Iterator[Relation]:
+    """False: equal series are FC, (c) included."""
+    family, laws = case.masked(3), [model.law(3) for model in case.models]
+    continuous = all(dominated(family, i, laws[0], law) for i, law in enumerate(laws[1:]))
+    same = all(difference_at(one, other)[0] is None for one, other in pairs(case))
+    yield equal("FC iff equal series", continuous and all(factorized_by_laws(case, 3)), same)
+
+
 def check_unsummed(case: HiddenModels) -> Iterator[Relation]:
     """False: the marginal on a block is the machine itself."""
     law, block = case.models[0].law(3), case.masked(3).masks[0]
@@ -153,11 +161,14 @@ STATEMENTS = (
         kind="theorem",
         sentence="factorized at every length iff two rational series agree on the forward span",
         equation="(a), (b) for every T iff equal on words shorter than N <= q(n + n^(k+1))",
-        hypotheses=("hidden-state models with a clock of q phases",),
+        hypotheses=("hidden-state models with a clock of q phases", "given (c), which is about supports"),
         draw=hidden,
         check=check,
-        controls=(Control("words shorter than N: of one token", hidden, check_single_letters),),
-        not_checked="(c), which is about supports; laws at T > 7",
+        controls=(
+            Control("words shorter than N: of one token", hidden, check_single_letters),
+            Control("given (c)", hidden, check_without_continuity),
+        ),
+        not_checked="laws at T > 7",
         weight=2,
     ),
 )
