@@ -81,7 +81,11 @@ def _field(name: str, value: Any) -> list[str]:
 
 
 def plain(value: Any) -> str:
-    """In the notation of theory.md: fractions as `1/2`, prefixes as `01`, `∅`."""
+    """In the notation of theory.md: fractions as `1/2`, prefixes as `01`, `∅`.
+
+    >>> plain({(0, 1): Fraction(1, 4), (): (Fraction(1, 2), Fraction(1, 2))})
+    '{01: 1/4, ∅: (1/2, 1/2)}'
+    """
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{plain(key)}: {plain(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, set | frozenset):

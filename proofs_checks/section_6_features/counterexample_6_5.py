@@ -139,7 +139,7 @@ STATEMENTS = (
         cases=lambda: (generic_grid(BLOCKS_OF_CELLS, 4, 4), generic_grid(THREE_TOKENS, 3, 2)),
         check=check_overlap,
         controls=(Control("|V| >= 3", generic_two_tokens),),
-        not_checked="three tokens without zeros: a third of a box, itself a box with sides powers of 3, splits one side",
+        not_checked="three tokens without zeros: a box that is a third of one with sides powers of 3 splits one side",
     ),
     Statement(
         number="6.5 increments",

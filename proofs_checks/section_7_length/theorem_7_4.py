@@ -122,7 +122,10 @@ STATEMENTS = (
         draw=lambda draw: machines(draw, SIZES),
         check=check,
         controls=(Control("the phases: JF-pt decides", reentrant, check_pointwise),),
-        not_checked=f"paths longer than {LONGEST}: where |X| + |R| - 1 is more, refutations are checked by their words",
+        not_checked=(
+            f"paths longer than {LONGEST}: where |X| + |R| - 1 is more, refutations are checked by their words; "
+            "that no shorter horizon decides"
+        ),
         weight=2,
     ),
     Statement(
