@@ -196,8 +196,9 @@ STATEMENTS = (
             Control("for all tilts", one_tilt),
         ),
         not_checked=(
-            "beyond a search that met no exception: every law with weights 0..3 under all 24 maps of |V| = T = 2; 71,190 "
-            "cases of three bits with weights 0, 1; 10,721 random ones of (|V|, T) = (2, 3), (3, 2). A proof is missing"
+            "beyond a search that met no exception: every law with weights 0..3 under all 24 maps of |V| = T = 2; "
+            "71,190 cases of three bits with weights 0, 1; 10,721 random ones of (|V|, T) = (2, 3), (3, 2). "
+            "No proof is given here"
         ),
     ),
     Statement(
@@ -209,7 +210,7 @@ STATEMENTS = (
         draw=any_background,
         check=check_normalizer,
         controls=(Control("Z = 1: that D#P_L is the target", any_background, check_target),),
-        not_checked="all tilts: one with random factors of six digits stands for them. A proof is missing",
+        not_checked="all tilts: one with random factors of six digits stands for them. No proof is given here",
     ),
     Statement(
         number="13.1 projective",
@@ -221,8 +222,8 @@ STATEMENTS = (
         check=check_projective,
         controls=(Control("not altogether", lambda draw: independent_in_pairs(draw, altogether=True)),),
         not_checked=(
-            "beyond 16 laws × 4 layouts × all maps of three bits (by their 315 classes), and 4,000 random cases of four "
-            "bits, where there is none. A proof is missing"
+            "beyond 16 laws × 4 layouts × all maps of three bits (by their 315 classes), and 4,000 random cases of "
+            "four bits, where there is none. No proof is given here"
         ),
     ),
 )
