@@ -44,7 +44,9 @@ def derivative(polynomial: Polynomial, direction: Sequence[Fraction | int]) -> P
     return result
 
 
-def hessian(polynomial: Polynomial, at: Sequence[Fraction], one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+def hessian(
+    polynomial: Polynomial, at: Sequence[Fraction], one: Sequence[Fraction], other: Sequence[Fraction]
+) -> Fraction:
     """`∇²z(at)[one, other]`."""
     return value(derivative(derivative(polynomial, one), other), at)
 

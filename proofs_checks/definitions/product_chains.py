@@ -8,6 +8,7 @@ from functools import cached_property
 from factorcomp.testing.drawing import Draw, Row
 from factorcomp.testing.families import Family
 from proofs_checks.definitions.laws import ONE, ZERO, Kernel, Prefix, prefixes
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.operator import compose
 
 State = tuple[int, ...]
@@ -27,7 +28,9 @@ class Machine:
             state = 0
             for token in h:
                 state = self.following[state][token]
-            result[h] = tuple(ONE if y == size - 1 else ZERO for y in range(size)) if size - 1 in h else self.rows[state]
+            result[h] = (
+                tuple(ONE if y == size - 1 else ZERO for y in range(size)) if size - 1 in h else self.rows[state]
+            )
         return result
 
 
@@ -55,8 +58,7 @@ class Product:
 
     def row(self, state: State) -> Row | None:
         """`p^` at a product state; `None` where it is dead."""
-        background, *experts = ({(): one.rows[q]} for one, q in zip(self.machines, state, strict=True))
-        return compose(Family(self.size, 1, background, tuple(experts))).kernel.get(())
+        return compose(one_step([one.rows[q] for one, q in zip(self.machines, state, strict=True)])).kernel.get(())
 
     def step(self, state: State, token: int) -> State:
         """The next product state."""

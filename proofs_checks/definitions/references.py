@@ -90,13 +90,13 @@ def inside(draw: Draw, base: Row, anchor: int) -> Row:
     return tuple(Fraction(weight, sum(weights)) for weight in weights)
 
 
-def components(draw: Draw, family: Family) -> tuple[Kernel, dict[Prefix, int]]:
+def components(draw: Draw, family: Family) -> tuple[dict[Prefix, Row], dict[Prefix, int]]:
     """A switching model: at every prefix some component's kernel."""
     assigned = {h: draw.integer(0, len(family.experts)) for h in family.prefixes}
     return switched(family, assigned), assigned
 
 
-def switched(family: Family, assigned: dict[Prefix, int]) -> Kernel:
+def switched(family: Family, assigned: dict[Prefix, int]) -> dict[Prefix, Row]:
     """`s(.|h) = p_{a(h)}(.|h)`."""
     models = (family.background, *family.experts)
     return {h: models[i][h] for h, i in assigned.items()}

@@ -7,6 +7,7 @@ from fractions import Fraction
 from factorcomp.testing.drawing import Draw, Row, normalised
 from factorcomp.testing.families import Family
 from proofs_checks.definitions.laws import ONE, ZERO, Kernel, Prefix, prefixes, total
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.operator import NullTokens, compose
 
 
@@ -36,8 +37,7 @@ class Hazards:
     @property
     def family(self) -> Family:
         """As a family of one step."""
-        background, *experts = ({(): row} for row in self.rows)
-        return Family(len(self.rows[0]), 1, background, tuple(experts))
+        return one_step(self.rows)
 
     def composed(self, null: NullTokens = "cancel") -> Row | None:
         """`p^`, `None` where the prefix is dead."""

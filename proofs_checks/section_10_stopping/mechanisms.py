@@ -32,7 +32,9 @@ class Common:
         """One step; EOS last."""
         moved = odds(self.base) * self.factor
         expert = joined(moved / (1 + moved), self.content, len(self.content))
-        return Hazards((joined(self.base, self.content, len(self.content)), *((expert,) * self.experts)), len(self.content))
+        return Hazards(
+            (joined(self.base, self.content, len(self.content)), *((expert,) * self.experts)), len(self.content)
+        )
 
 
 def common(draw: Draw) -> Common:
@@ -83,7 +85,9 @@ def conflict(first: str, second: str) -> Hazards:
 def check_conflict_numbers(shares: tuple[str, str]) -> Iterator[Relation]:
     """Two experts that want different tokens, mildly and strongly; and two that want the same."""
     like, dislike = shares
-    yield equal("(9/10, 1/10) against (1/10, 9/10): e^ = 25/916", composed_hazard(conflict(like, dislike)), Fraction(25, 916))
+    yield equal(
+        "(9/10, 1/10) against (1/10, 9/10): e^ = 25/916", composed_hazard(conflict(like, dislike)), Fraction(25, 916)
+    )
     yield equal("(9/10, 1/10) twice: e^ = 25/4084", composed_hazard(conflict(like, like)), Fraction(25, 4084))
     strongly = composed_hazard(conflict("999/1000", "1/1000"))
     yield equal(".999 against .001: e^ = .717", f"{float(strongly):.3f}", "0.717")
@@ -257,7 +261,7 @@ STATEMENTS = (
     Statement(
         number="10.1 M2",
         kind="proposition",
-        sentence="experts that disagree on content make stopping likelier though none shifts it; agreement makes it rarer",
+        sentence="experts that disagree on content make stopping likelier, those that agree rarer; none shifts it",
         equation="odds^ = odds_b / Z_q",
         hypotheses=("all models stop with one probability",),
         draw=contents,

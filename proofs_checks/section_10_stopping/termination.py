@@ -30,7 +30,7 @@ def terminates(product: Product) -> bool:
 
 
 def check_criterion(product: Product) -> Iterator[Relation]:
-    """Survival over `|R|` steps is below 1 from everywhere, hence falls geometrically; or it is 1 somewhere for ever."""
+    """Survival over `|R|` steps is below 1 from everywhere, so it falls geometrically; or it stays 1 somewhere."""
     count = len(product.reachable)
     once, longer = product.alive(count), product.alive(5 * count)
     worst = max(once.values())
@@ -81,7 +81,10 @@ def ending(draw: Draw) -> Product:
     product = product_of(draw, zeros=False)
     rows = []
     for one in product.machines[1:]:
-        kept = [tuple(cell if y in (0, product.size - 1) or draw.one_in(2) else ZERO for y, cell in enumerate(row)) for row in one.rows]
+        kept = [
+            tuple(cell if y in (0, product.size - 1) or draw.one_in(2) else ZERO for y, cell in enumerate(row))
+            for row in one.rows
+        ]
         rows.append(Machine(tuple(tuple(cell / sum(row) for cell in row) for row in kept), one.following))
     return Product((product.machines[0], *rows))
 
@@ -111,7 +114,7 @@ STATEMENTS = (
     Statement(
         number="10 (termination)",
         kind="proposition",
-        sentence="a finite-state composition stops surely iff EOS is reachable from every reachable state and none is dead",
+        sentence="a finite-state composition stops surely iff every reachable state reaches EOS and none is dead",
         equation="P^(length < ∞) = 1 iff every reachable state reaches EOS and has Z > 0",
         draw=products,
         check=check_criterion,
@@ -135,7 +138,7 @@ STATEMENTS = (
     Statement(
         number="10 (termination, floor)",
         kind="proposition",
-        sentence="a floor under the hazard bounds the lengths by a geometric law; full support and finitely many states have one",
+        sentence="a floor under the hazard gives a geometric tail; finitely many states of full support have one",
         equation="e^(h) >= e_0 on R^:   P^(length > n) <= (1-e_0)^n",
         draw=ending,
         check=check_floor,

@@ -78,15 +78,13 @@ def boundary(draw: Draw, *, stopping: bool = True) -> Hazards:
 
 def no_content(instance: Hazards) -> bool:
     """`Z_q = 0`, or a model without content: no content token is possible under all experts."""
-    return not any(
-        all(row[y] for row in instance.rows) for y in range(len(instance.rows[0])) if y != instance.end
-    )
+    return not any(all(row[y] for row in instance.rows) for y in range(len(instance.rows[0])) if y != instance.end)
 
 
 def check_boundary(instance: Hazards) -> Iterator[Relation]:
     """Where the rule divides by 0."""
     composed = instance.composed()
-    base, *experts = instance.hazards
+    experts = instance.hazards[1:]
     never, always, no_word = 0 in experts, 1 in experts, no_content(instance)
     if never:
         yield equal("e_b > 0, some e_i = 0: dead iff Z_q = 0", composed is None, no_word)

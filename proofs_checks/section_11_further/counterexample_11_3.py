@@ -13,7 +13,7 @@ from proofs_checks.statement import Control, Relation, Statement, at_most, equal
 
 @dataclass(frozen=True)
 class Mixed:
-    """One prefix: the true background, the deviator's row, and the number of experts; the rest have the background's."""
+    """One prefix: the true background, the deviator's row, and the number of experts; the others do not deviate."""
 
     true: Row
     expert: Row
@@ -41,9 +41,7 @@ def response(ratio: Fraction, k: int) -> Fraction:
 def check(instance: Mixed) -> Iterator[Relation]:
     """Token by token."""
     weights = compose(instance.family).weights[()]
-    expected = tuple(
-        p * response(q / p, instance.experts) for p, q in zip(instance.true, instance.expert, strict=True)
-    )
+    expected = tuple(p * response(q / p, instance.experts) for p, q in zip(instance.true, instance.expert, strict=True))
     yield equal("w = p_0 r (k/(k-1+r))^{k-1}", weights, expected)
     off = Mixed(instance.true, instance.true, instance.experts)
     yield equal("off the intervals p^ = p_0", compose(off.family).kernel[()], instance.true)

@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family, Shape, factorized, one_row_changed, shape
-from proofs_checks.definitions.laws import ZERO, divergence, law_of, log, marginal, product_law, reach, support, total
+from proofs_checks.definitions.laws import (
+    ZERO,
+    Law,
+    divergence,
+    law_of,
+    log,
+    marginal,
+    product_law,
+    reach,
+    support,
+    total,
+)
 from proofs_checks.definitions.masks import dominated, factorized_conditionals
 from proofs_checks.definitions.references import Compared, anchored, any_reference, components
 from proofs_checks.statement import ROUNDING, Control, Relation, Statement, close, equal
@@ -20,7 +31,7 @@ def defects(family: Family) -> list[float]:
     background = law_of(family.background, family.size, family.length)
     blocks = [block for block in (*family.masks, family.background_positions) if block]
 
-    def entropy(law) -> float:  # noqa: ANN001
+    def entropy(law: Law) -> float:
         return -math.fsum(float(mass) * log(mass) for mass in law.values())
 
     result = [math.fsum(entropy(marginal(background, block)) for block in blocks) - entropy(background)]

@@ -25,7 +25,10 @@ class Tilted:
     @cached_property
     def experts(self) -> list[Row]:
         """Their rows."""
-        return [normalised([b * Fraction(2) ** u for b, u in zip(self.background, us, strict=True)]) for us in self.exponents]
+        return [
+            normalised([b * Fraction(2) ** u for b, u in zip(self.background, us, strict=True)])
+            for us in self.exponents
+        ]
 
     @cached_property
     def columns(self) -> list[tuple[int, ...]]:
@@ -52,7 +55,9 @@ class Tilted:
     def in_kernel(self, weights: Weights, a: int) -> bool:
         """`λ - e_a in ker L(h)`; `e_b = 0`."""
         moved = [weight - (i + 1 == a) for i, weight in enumerate(weights)]
-        return not any(sum(m * cell for m, cell in zip(moved, cells, strict=True)) for cells in zip(*self.columns, strict=True))
+        return not any(
+            sum(m * cell for m, cell in zip(moved, cells, strict=True)) for cells in zip(*self.columns, strict=True)
+        )
 
 
 def tilted(draw: Draw, *, size: tuple[int, int] = (1, 4), experts: tuple[int, int] = (1, 3), spread: int = 1) -> Tilted:
@@ -211,7 +216,7 @@ STATEMENTS = (
     Statement(
         number="11.4 (independent)",
         kind="proposition",
-        sentence="where the deviators' log-ratios are independent, only weight 1 for one deviator and 0 for the others is exact",
+        sentence="where the deviators' log-ratios are independent, only 1 for one of them, 0 for the others is exact",
         equation="p^_λ = p_a iff λ_a = 1 and λ_j = 0 for the other deviators",
         hypotheses=(COMMON, "the deviators' log-ratios independent modulo constants"),
         draw=independent,

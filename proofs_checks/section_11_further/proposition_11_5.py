@@ -135,7 +135,11 @@ def interleaved(draw: Draw) -> Priced:
     moved = tuple(weight / sum((half[0] * 2, half[1])) for weight in (half[0] * 2, half[1]))
     first = {**background, (): moved, (0, 0): moved}
     second = {**background, (0,): moved}
-    costs = {(0, ()): draw.integer(1, 4), (1, (0,)): draw.integer(1, 4), (0, (0, 0)): draw.integer(1, 4)}
+    costs: dict[Reset, int] = {
+        (0, ()): draw.integer(1, 4),
+        (1, (0,)): draw.integer(1, 4),
+        (0, (0, 0)): draw.integer(1, 4),
+    }
     return Priced(Family(2, 3, background, (first, second)), costs)
 
 

@@ -169,13 +169,19 @@ def unmarked(draw: Draw) -> Reduction:
 
 def check_reduction(instance: Reduction) -> Iterator[Relation]:
     """The two experts meet iff the languages do."""
-    yield equal("two experts deviate at a prefix of R^ iff a common word exists", overlaps(instance.product), instance.common_word)
+    yield equal(
+        "two experts deviate at a prefix of R^ iff a common word exists",
+        overlaps(instance.product),
+        instance.common_word,
+    )
 
 
 def check_first_two(instance: Reduction) -> Iterator[Relation]:
     """False: a word common to the first two languages."""
     known = replace(instance, acceptors=instance.acceptors[:2]).common_word
-    yield equal("two experts deviate at a prefix of R^ iff the first two share a word", overlaps(instance.product), known)
+    yield equal(
+        "two experts deviate at a prefix of R^ iff the first two share a word", overlaps(instance.product), known
+    )
 
 
 STATEMENTS = (

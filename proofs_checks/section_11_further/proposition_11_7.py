@@ -37,7 +37,7 @@ class Tested:
         return tuple(y[position] for position in self.positions)
 
 
-def tested(draw: Draw, *, largest: int = 4) -> Tested:
+def instances(draw: Draw, *, largest: int = 4) -> Tested:
     """Experts inside the background's support; `φ` in quarters, at most `largest` of them."""
     family = anchored(draw, shape(draw))
     positions = draw.subset(range(family.length))
@@ -103,11 +103,11 @@ STATEMENTS = (
         sentence="the means of any function with values in [0, 1] bound the projectivity gap from below",
         equation="TV(P^^M, P_i^M) >= |E_P^ φ - E_{P_i} φ|, max_{t in M} TV of the laws of y_t",
         hypotheses=("0 <= φ <= 1", "p^ is defined on R^"),
-        draw=tested,
+        draw=instances,
         check=check,
         controls=(
-            Control("φ <= 1", lambda draw: tested(draw, largest=8)),
-            Control("that single tokens only bound it", tested, check_single_steps),
+            Control("φ <= 1", lambda draw: instances(draw, largest=8)),
+            Control("that single tokens only bound it", instances, check_single_steps),
         ),
         not_checked="the cost O(T|states||V|)",
     ),
@@ -117,7 +117,7 @@ STATEMENTS = (
         sentence="the tokens on M that the composition makes likelier attain it",
         equation="φ = 1{E_{P_i}[L_{-i}|y_M] > 1}:   E_P^ φ - E_{P_i} φ = TV(P^^M, P_i^M)",
         hypotheses=("P^ << P_i: automatic under strict and drop",),
-        draw=tested,
+        draw=instances,
         check=check_attained,
         controls=(Control("P^ << P_i", opened),),
     ),

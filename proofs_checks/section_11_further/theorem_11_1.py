@@ -60,7 +60,9 @@ def reweighted(instance: Subtracted, power: int) -> Row | None:
 def check(instance: Subtracted) -> Iterator[Relation]:
     """`k-1` factors; none for one expert."""
     composed, k = compose(instance.family), len(instance.experts)
-    yield equal("p^ ∝ s (p_0/p_b)^{k-1}, dead where that vanishes", composed.kernel.get(()), reweighted(instance, k - 1))
+    yield equal(
+        "p^ ∝ s (p_0/p_b)^{k-1}, dead where that vanishes", composed.kernel.get(()), reweighted(instance, k - 1)
+    )
     if k == 1:
         yield equal("k = 1: p^ = p_1", composed.kernel.get(()), instance.experts[0])
     if () in composed.weights and support(instance.switched) <= support(instance.background):
@@ -109,7 +111,7 @@ STATEMENTS = (
     Statement(
         number="11.1 (numbers)",
         kind="theorem",
-        sentence="a common shift from 1/2 to .6 grows to .69, .77, .88 with 2, 3, 5 experts; subtracting it too restores .6",
+        sentence="a common shift from 1/2 to .6 grows to .69, .77, .88 with 2, 3, 5 experts, unless it is subtracted",
         equation="p_b = (1/2, 1/2), p_c = (3/5, 2/5):   p_b (p_c/p_b)^k",
         cases=constant((row("1/2 1/2"), row("3/5 2/5"))),
         check=check_shift,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
 
 from factorcomp.testing.drawing import Draw, Row
@@ -61,7 +62,7 @@ def two_experts(draw: Draw) -> Shared:
     size = draw.integer(2, 3)
     true = draw.row(size)
     moved = draw.integer(0, size - 1)
-    other = tuple(cell / 2 + (y == moved) * (sum(true) / 2) for y, cell in enumerate(true))
+    other = tuple(cell / 2 + (y == moved) * Fraction(1, 2) for y, cell in enumerate(true))
     return Shared(true, draw.shuffled((true, other)))
 
 

@@ -201,7 +201,7 @@ STATEMENTS = (
     Statement(
         number="8 (anytime, peeking)",
         kind="proposition",
-        sentence="who looks at a fixed-n bound after every rollout is wrong twice as often as it says; the e-process is not",
+        sentence="a fixed-n bound looked at after every rollout is wrong twice as often as it says, the e-process not",
         equation="q = 1/10, 100 rollouts, α = 1/20:   P(some u_n < q) >= 2α,   P(some E_n(q) >= 1/α) <= α",
         cases=constant(Fraction(1, 10)),
         check=check_peeking_numbers,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Shape, shape
 from proofs_checks.definitions.confidence import binomial, clopper_pearson
-from proofs_checks.definitions.laws import ZERO, Law, Prefix, law_tv, probability_that, total
+from proofs_checks.definitions.laws import ONE, ZERO, Law, Prefix, law_tv, probability_that, total
 from proofs_checks.definitions.references import Compared, any_reference, hit
 from proofs_checks.section_8_bounds.theorem_8_2 import departures
 from proofs_checks.statement import Control, Relation, Statement, at_most, equal
@@ -143,13 +143,15 @@ def several(draw: Draw) -> Several:
 
 def all_hold(instance: Several, level: Fraction) -> Fraction:
     """The probability that all bounds at `1 - level` hold."""
-    return math.prod(
+    each = [
         total(
-            mass for failures, mass in enumerate(binomial(instance.n, q))
+            mass
+            for failures, mass in enumerate(binomial(instance.n, q))
             if clopper_pearson(failures, instance.n, level) >= q
         )
         for q in instance.q
-    )  # ty: ignore[invalid-return-type]
+    ]
+    return math.prod(each, start=ONE)
 
 
 def check_split(instance: Several) -> Iterator[Relation]:
@@ -173,7 +175,7 @@ STATEMENTS = (
         draw=prompts,
         check=check_prompts,
         controls=(Control("the average over prompts: a bound for each", prompts, check_each_prompt),),
-        not_checked="other prompts, temperatures, lengths: of these the certificate says nothing; rollouts of experts: 5.5",
+        not_checked="other prompts, temperatures, lengths: it says nothing of them; rollouts of experts: 5.5",
     ),
     Statement(
         number="8 (composite)",
@@ -196,7 +198,7 @@ STATEMENTS = (
         draw=several,
         check=check_split,
         controls=(Control("α is split", several, check_unsplit),),
-        not_checked="bounds from the same rollouts: the union bound needs no independence, the check sums independent ones",
+        not_checked="bounds from the same rollouts; the check sums over independent ones",
         weight=2,
     ),
 )

@@ -45,7 +45,9 @@ def check_no_effect(instance: Family) -> Iterator[Relation]:
     base, (first, second) = instance.background[()], [expert[()] for expert in instance.experts]
     small = max(float(row_tv(second, base)), divergence(base, second))
     yield at_most(
-        "TV(p^, p_1) <= 4 max(TV(p_2, p_b), KL(p_b||p_2))", float(row_tv(compose(instance).kernel[()], first)), 4 * small
+        "TV(p^, p_1) <= 4 max(TV(p_2, p_b), KL(p_b||p_2))",
+        float(row_tv(compose(instance).kernel[()], first)),
+        4 * small,
     )
 
 

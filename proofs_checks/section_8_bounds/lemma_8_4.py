@@ -27,7 +27,7 @@ def cap(row: Row, base: Row) -> Fraction:
     return max(row[token] / base[token] for token in support(base))
 
 
-def bound(family: Family, assigned: int, distances: list[Number], *, own: bool = True, others: bool = True) -> float:
+def bound(family: Family, assigned: int, distances: list[Number], *, own: bool = True, others: bool = True) -> Number:
     """`sum_{j != i} R_i (prod_{l<j, l != i} R_l) distance_j`; `own`, `others`: without the caps, if false."""
     base = family.background[()]
     caps = [cap(expert[()], base) for expert in family.experts]
@@ -37,7 +37,7 @@ def bound(family: Family, assigned: int, distances: list[Number], *, own: bool =
         if j + 1 != assigned:
             before = math.prod((caps[i] for i in range(j) if i + 1 != assigned), start=ONE) if others else ONE
             result += mine * before * distance
-    return result  # ty: ignore[invalid-return-type]
+    return result
 
 
 def check(family: Family) -> Iterator[Relation]:

@@ -26,6 +26,7 @@ from proofs_checks.definitions.laws import (
     support,
     total,
 )
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.references import (
     Compared,
     any_reference,
@@ -240,16 +241,13 @@ def check_events_by_half(compared: Compared) -> Iterator[Relation]:
     """False: half of TV."""
     local, law = compared.composed.local, compared.law
     for y in {*local, *law}:
-        yield at_most(
-            "|P^(y) - S(y)| <= TV/2", abs(local.get(y, ZERO) - law.get(y, ZERO)), law_tv(local, law) / 2
-        )
+        yield at_most("|P^(y) - S(y)| <= TV/2", abs(local.get(y, ZERO) - law.get(y, ZERO)), law_tv(local, law) / 2)
 
 
 def identical_experts(root: Fraction, k: int, background: Fraction) -> Compared:
     """`k` identical experts, one step, two tokens: `r ∝ (root², 1)`, `p_b = (background, 1 - background)`."""
     base = (background, 1 - background)
-    expert = {(): normalised([root**2 * base[0], base[1]])}
-    family = Family(2, 1, {(): base}, (expert,) * k)
+    family = one_step([base, *[normalised([root**2 * base[0], base[1]])] * k])
     return Compared(family, family.background, {(): 0})
 
 
@@ -274,8 +272,7 @@ def check_first_term_attained(compared: Compared) -> Iterator[Relation]:
 
 def check_first_term_numbers(ratio: Fraction) -> Iterator[Relation]:
     """`k = 5`, `e^ε = 11/10`, a uniform background: near the bound."""
-    expert = {(): normalised([ratio, Fraction(1)])}
-    family = Family(2, 1, kernel({"": "1/2 1/2"}), (expert,) * 5)
+    family = one_step([normalised([1, 1]), *[normalised([ratio, Fraction(1)])] * 5])
     compared = Compared(family, family.background, {(): 0})
     yield equal("TV = .1169", f"{float(law_tv(compared.composed.local, compared.law)):.4f}", "0.1169")
     yield equal("the bound is .1186", f"{math.tanh(5 * log(ratio) / 4):.4f}", "0.1186")
@@ -347,7 +344,7 @@ STATEMENTS = (
     Statement(
         number="8.2 (2)",
         kind="theorem",
-        sentence="the distance is the mass that the reference loses, at most the kernels' distances summed over the steps",
+        sentence="the distance is the mass that the reference loses, at most the sum of the kernels' distances",
         equation="TV(P^, S) = E_S (1 - P^/S)_+ <= 1 - E_S prod_t min(1, p^/s) <= E_S sum_t d;   TV <= E_P^ sum_t d",
         hypotheses=(NO_DEAD_PREFIX,),
         draw=of_any,

@@ -25,10 +25,8 @@ def check_bilinear(z: Polynomial) -> Iterator[Relation]:
     yield equal("E = ∇²z[τ_1, τ_2]", merged - composed, hessian(z, base, one, other))
 
 
-LINEAR_PROBABILITIES = Family(
-    2, 1, kernel({"": "1/2 1/2"}), (kernel({"": "3/4 1/4"}), kernel({"": "5/8 3/8"}))
-)
-"""Theory.md states merge and composition; these are, up to order, the experts that have both on a uniform background."""
+LINEAR_PROBABILITIES = Family(2, 1, kernel({"": "1/2 1/2"}), (kernel({"": "3/4 1/4"}), kernel({"": "5/8 3/8"})))
+"""Theory.md states merge and composition; on a uniform background these experts, in some order, are the only ones."""
 
 
 def merged(family: Family) -> Row:

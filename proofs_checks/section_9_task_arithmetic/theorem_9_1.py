@@ -59,9 +59,9 @@ class Affine:
         return self.logits(point)
 
 
-def affine(draw: Draw, of: Shape | None = None, *, positive: bool = False) -> Affine:
+def affine(draw: Draw, wanted: Shape | None = None, *, positive: bool = False) -> Affine:
     """Small whole slopes; weights from -1 to 3, or positive."""
-    of = of or shape(draw)
+    of = wanted or shape(draw)
     parameters = draw.integer(1, 3)
 
     def rows() -> Logits:
@@ -70,7 +70,9 @@ def affine(draw: Draw, of: Shape | None = None, *, positive: bool = False) -> Af
     def vector() -> Vector:
         return tuple(draw.integer(-1, 2) for _ in range(parameters))
 
-    weights = tuple(draw.integer(1, 3) if positive or draw.one_in(2) else draw.integer(-1, 3) for _ in range(of.experts))
+    weights = tuple(
+        draw.integer(1, 3) if positive or draw.one_in(2) else draw.integer(-1, 3) for _ in range(of.experts)
+    )
     return Affine(
         of.size,
         of.length,

@@ -103,9 +103,7 @@ def second_order(instance: Merge) -> Fraction:
 def corners(instance: Merge) -> list[Point]:
     """`θ_b` plus the task vectors of every subset."""
     count = len(instance.tasks)
-    return [
-        plus(instance.base, *subset) for size in range(count + 1) for subset in combinations(instance.tasks, size)
-    ]
+    return [plus(instance.base, *subset) for size in range(count + 1) for subset in combinations(instance.tasks, size)]
 
 
 def bound(instance: Merge, pairs: Sequence[tuple[Point, Point]]) -> Fraction:
@@ -225,7 +223,9 @@ def check_models(instance: Models) -> Iterator[Relation]:
         errors = instance.errors(h)
         ratios[h] = Fraction(2) ** (max(errors) - min(errors))
         yield equal("o(h) = osc(E)", compared.range(h), ratios[h])
-        yield within_tanh("TV(merge, p^) <= tanh(osc(E)/4)", row_tv(compared.reference[h], composed.kernel[h]), ratios[h])
+        yield within_tanh(
+            "TV(merge, p^) <= tanh(osc(E)/4)", row_tv(compared.reference[h], composed.kernel[h]), ratios[h]
+        )
     law = compared.law
     steps = math.fsum(float(compared.mass(h)) * log(ratios[h]) ** 2 / 8 for h in reach(law, family.length))
     yield at_most("KL(merge||P^) <= E sum_t osc(E)²/8", divergence(law, composed.local), steps)
