@@ -1,6 +1,7 @@
 """What came of the statements, as a table, and one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from rich.console import Group
@@ -60,12 +61,37 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix."""
-    if not isinstance(instance, Family):
-        return [str(instance)]
-    models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
-    lines = [f"|V| = {instance.size}, T = {instance.length}" + (f", masks {instance.masks}" if instance.masks else "")]
-    for name, kernel in models.items():
-        rows = (f"{''.join(map(str, h)) or '∅'}: ({', '.join(map(str, row))})" for h, row in kernel.items())
-        lines.append(f"{name}  {'  '.join(rows)}")
+    """The instance in a few lines: of a family the rows of every model by prefix, of a record its fields."""
+    if isinstance(instance, Family):
+        models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
+        masks = f", masks {instance.masks}" if instance.masks else ""
+        return [
+            f"|V| = {instance.size}, T = {instance.length}{masks}",
+            *(f"{name}  {plain(kernel)}" for name, kernel in models.items()),
+        ]
+    if not is_dataclass(instance):
+        return [plain(instance)]
+    lines = []
+    for each in fields(instance):
+        value = getattr(instance, each.name)
+        lines += described(value) if is_dataclass(value) else [f"{each.name}: {plain(value)}"]
     return lines
+
+
+def plain(value: Any) -> str:
+    """Fractions as `1/2`, rows in parentheses, kernels by prefix, the empty prefix as `∅`."""
+    if isinstance(value, Mapping):
+        return "  ".join(f"{prefix(key)}: {plain(cell)}" for key, cell in value.items())
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(plain, value))})"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(map(prefix, value))}}}"
+    if is_dataclass(value):
+        return f"[{'; '.join(described(value))}]"
+    return str(value)
+
+
+def prefix(key: Any) -> str:
+    """A prefix as its tokens."""
+    whole = isinstance(key, tuple) and all(isinstance(token, int) for token in key)
+    return ("".join(map(str, key)) or "∅") if whole else plain(key)
