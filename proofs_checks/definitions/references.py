@@ -40,8 +40,8 @@ class Compared:
         return probability_of(self.reference, prefix)
 
     def tv(self, prefix: Prefix) -> Fraction:
-        """`d(h) = TV(p^(.|h), s(.|h))`, 0 outside `R^`."""
-        inside = prefix in self.composed.reachable
+        """`d(h) = TV(p^(.|h), s(.|h))`, 0 outside `R^` and where `p^` is not defined."""
+        inside = prefix in self.composed.reachable and prefix in self.composed.kernel
         return row_tv(self.composed.kernel[prefix], self.reference[prefix]) if inside else ZERO
 
     def divergence(self, prefix: Prefix) -> float:

@@ -7,6 +7,7 @@ from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import shape
 from proofs_checks.definitions.laws import ZERO, Law, Prefix, expectation, law_tv, log
 from proofs_checks.definitions.references import Compared, any_reference
+from proofs_checks.section_8_bounds.theorem_8_2 import with_dead_prefixes
 from proofs_checks.statement import Control, Number, Relation, Statement, at_most, close, equal
 
 
@@ -67,6 +68,7 @@ STATEMENTS = (
         draw=compared,
         check=check,
         controls=(
+            Control("p^ is defined on R^", with_dead_prefixes),
             Control("rollouts of S", compared, check_wrong_rollouts),
             Control("the positive part", compared, check_without_positive_part),
         ),

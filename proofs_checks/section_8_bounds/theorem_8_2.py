@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from factorcomp.testing.drawing import Draw, normalised
-from factorcomp.testing.families import Family, Shape, shape
+from factorcomp.testing.families import Family, Shape, free, shape
 from proofs_checks.definitions.laws import (
     ONE,
     ZERO,
@@ -89,7 +89,8 @@ def coupled(compared: Compared, y: Prefix) -> Fraction:
     for step, token in enumerate(y):
         if not product:
             break
-        product *= min(ONE, compared.composed.kernel[y[:step]][token] / compared.reference[y[:step]][token])
+        row = compared.composed.kernel.get(y[:step])
+        product *= min(ONE, row[token] / compared.reference[y[:step]][token]) if row else ZERO
     return product
 
 
@@ -303,6 +304,12 @@ def of_any(draw: Draw) -> Compared:
     return any_reference(draw, shape(draw))
 
 
+def with_dead_prefixes(draw: Draw) -> Compared:
+    """Experts that may exclude each other: `P_L` is short of mass 1."""
+    family = free(draw, Shape(2, 2, 2, zeros=True), dominated=True)
+    return Compared(family, family.background, dict.fromkeys(family.prefixes, 0))
+
+
 def of_events(draw: Draw) -> Compared:
     """At most 9 sequences."""
     return any_reference(draw, Shape(draw.integer(2, 3), 2, 2, draw.one_in(2)))
@@ -349,7 +356,10 @@ STATEMENTS = (
         hypotheses=(NO_DEAD_PREFIX,),
         draw=of_any,
         check=check_coupling,
-        controls=(Control("the sum over the steps", of_any, check_largest_step),),
+        controls=(
+            Control(NO_DEAD_PREFIX, with_dead_prefixes),
+            Control("the sum over the steps", of_any, check_largest_step),
+        ),
     ),
     Statement(
         number="8.2 (3)",
