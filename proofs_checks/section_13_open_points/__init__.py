@@ -1,1 +1,0 @@
-"""Theory.md, section 13: open points."""
