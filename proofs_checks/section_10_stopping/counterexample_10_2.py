@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.families import Family
+from proofs_checks.definitions.ending import same_at_every_step
 from proofs_checks.definitions.laws import total
 from proofs_checks.definitions.operator import compose
-from proofs_checks.definitions.ending import same_at_every_step
 from proofs_checks.statement import Control, Relation, Statement, at_most, equal
 
 HORIZONS = range(1, 7)

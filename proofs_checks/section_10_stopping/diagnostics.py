@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
-from proofs_checks.definitions.laws import ONE
 from proofs_checks.definitions.ending import Hazards, content, hazard, joined, odds
+from proofs_checks.definitions.laws import ONE
 from proofs_checks.statement import Control, Relation, Statement, equal
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw
-from proofs_checks.definitions.laws import ONE, ZERO, row_tv
 from proofs_checks.definitions.ending import Hazards, hazard, joined, odds
+from proofs_checks.definitions.laws import ONE, ZERO, row_tv
 from proofs_checks.statement import Control, Relation, Statement, at_most, close, constant, equal
 
 RARE = Fraction(1, 100)

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 from factorcomp.testing.drawing import Draw, Row
 from factorcomp.testing.families import Family, pointwise_joint, shape
+from proofs_checks.definitions.ending import Hazards, hazard, joined, odds, stopping_family
 from proofs_checks.definitions.laws import ONE, ZERO, law_of, log, row, support
 from proofs_checks.definitions.operator import compose
 from proofs_checks.definitions.references import inside
 from proofs_checks.definitions.skills import switching
-from proofs_checks.definitions.ending import Hazards, hazard, joined, odds, stopping_family
 from proofs_checks.statement import Control, Relation, Statement, close, constant, equal, fact
 
 BETWEEN = "0 < e_b, e_i < 1"
