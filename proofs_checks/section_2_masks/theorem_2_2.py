@@ -24,6 +24,8 @@ def check(family: Family) -> Iterator[Relation]:
         marginals[family.background_positions] = marginal(background, family.background_positions)
     target = product_law(marginals, family.length)
     yield equal("P_L = P_b^{M_b} ⊗ ⊗_i P_i^{M_i}", composed.local, target)
+    for null in ("drop", "cancel"):
+        yield equal("P_L is the same under drop and cancel", compose(family, null).local, target)
     yield equal("P_G = P_L", composed.global_, composed.local)
     yield equal("Z_G = 1", composed.global_normalizer, 1)
     yield fact("Z = 1 on R^", all(composed.normalizer.get(h) == 1 for h in composed.reachable))
