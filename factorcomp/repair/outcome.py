@@ -1,0 +1,111 @@
+"""What a repair is: the experts as repaired, what was given up for it, and where."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from factorcomp.certificates.claims import Question, Tokens
+from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.tabular import TabularModel
+from factorcomp.repair.prices import Cost
+from factorcomp.verdicts import Report
+
+SCHEMA = "factorcomp-repair/1"
+
+
+@dataclass(frozen=True)
+class Reset:
+    """A prefix (or a state that background and experts reach together, with the shortest prefix that leads there) at
+    which an expert was reset to the background.
+
+    **Fields:** `probability`: of the prefix under the given composition. `tv`: between the expert and the background
+    there. `cost`: of this reset.
+    """
+
+    prefix: Tokens
+    probability: float | None
+    tv: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class RepairedExpert:
+    """What was given up of one expert.
+
+    **Fields:** `resets`: at how many prefixes (states) it was. `heaviest`: the dearest of them. `law_tv`: between the
+    laws of the expert as given and as repaired; `None` for every length.
+    """
+
+    resets: int
+    cost: float
+    law_tv: float | None
+    heaviest: tuple[Reset, ...]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The experts as repaired, and what was given up.
+
+    **Fields:** `models`: all experts, by name. `report`: of `verify` on them; its verdict is HOLDS. `cost`: in total.
+    `lower_bound`: no repair costs less; equal to `cost` where that is the least. `spent`: the expected total variation
+    given up along a path of the repaired composition. `composition_tv`: between the given and the repaired
+    composition; `None` where the given one is not defined, and for every length. `weights`: which weights alone make
+    the given experts exact, in words; `None` where that was not asked.
+    """
+
+    models: Mapping[str, TabularModel | FiniteStateModel]
+    report: Report
+    claim: str
+    kind: Cost
+    cost: float
+    lower_bound: float
+    spent: float | None
+    composition_tv: float | None
+    experts: Mapping[str, RepairedExpert]
+    weights: str | None = None
+
+    @property
+    def least(self) -> bool:
+        """Whether nothing cheaper repairs these models."""
+        return self.lower_bound == self.cost
+
+    @property
+    def question(self) -> Question:
+        """What was asked."""
+        return self.report.question
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers as data; infinite ones are the string `"inf"`."""
+        question = self.question
+        return {
+            "schema": SCHEMA,
+            "claim": self.claim,
+            "verdict": str(self.report.verdict),
+            "vocabulary": list(self.report.vocabulary),
+            "length": question.length,
+            "scope": question.scope,
+            "null_tokens": question.null_tokens,
+            "threshold": float(question.threshold),
+            "weights": {name: float(weight) for name, weight in question.weights.items()},
+            "cost": {"kind": self.kind, "total": _json(self.cost), "lower_bound": _json(self.lower_bound)},
+            "expected_tv_given_up": self.spent,
+            "composition_tv": self.composition_tv,
+            "experts": {
+                name: {
+                    "resets": expert.resets,
+                    "cost": _json(expert.cost),
+                    "law_tv": expert.law_tv,
+                    "heaviest": [
+                        {"prefix": list(r.prefix), "probability": r.probability, "tv": r.tv, "cost": _json(r.cost)}
+                        for r in expert.heaviest
+                    ],
+                }
+                for name, expert in self.experts.items()
+            },
+            "exact_weights": self.weights,
+        }
+
+
+def _json(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)
