@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from factorcomp.models.function import FunctionModel
     from factorcomp.models.tabular import TabularModel
     from factorcomp.models.windows import as_finite_state
+    from factorcomp.repair import Repair, repair
     from factorcomp.verdicts import Diagnosis, Report
     from factorcomp.verification import verify
 
@@ -32,6 +33,7 @@ _ORIGINS = {
     "KernelError": "certificates:KernelError",
     "Measures": "certificates.claims:Measures",
     "Question": "certificates.claims:Question",
+    "Repair": "repair:Repair",
     "Report": "verdicts:Report",
     "TabularModel": "models.tabular:TabularModel",
     "Verdict": "certificates.claims:Verdict",
@@ -40,6 +42,7 @@ _ORIGINS = {
     "compose": "composition:compose",
     "doctor": "diagnosis:doctor",
     "load": "formats:load",
+    "repair": "repair:repair",
     "save": "formats:save",
     "verify": "verification:verify",
 }
@@ -54,6 +57,7 @@ __all__ = [
     "KernelError",
     "Measures",
     "Question",
+    "Repair",
     "Report",
     "TabularModel",
     "Verdict",
@@ -63,6 +67,7 @@ __all__ = [
     "compose",
     "doctor",
     "load",
+    "repair",
     "save",
     "verify",
 ]

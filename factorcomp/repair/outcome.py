@@ -1,5 +1,6 @@
 """What a repair is: the experts as repaired, what was given up for it, and where."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from factorcomp.certificates.claims import Question, Tokens
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
 from factorcomp.repair.prices import Cost
-from factorcomp.verdicts import Report
+from factorcomp.verdicts import ModelName, Report
 
 SCHEMA = "factorcomp-repair/1"
 
@@ -33,10 +34,11 @@ class Reset:
 class RepairedExpert:
     """What was given up of one expert.
 
-    **Fields:** `resets`: at how many prefixes (states) it was. `heaviest`: the dearest of them. `law_tv`: between the
+    **Fields:** `given`: the expert as it was. `resets`: at how many prefixes (states) it was. `heaviest`: the dearest of them. `law_tv`: between the
     laws of the expert as given and as repaired; `None` for every length.
     """
 
+    given: ModelName
     resets: int
     cost: float
     law_tv: float | None
@@ -48,8 +50,9 @@ class Repair:
     """The experts as repaired, and what was given up.
 
     **Fields:** `models`: all experts, by name. `report`: of `verify` on them; its verdict is HOLDS. `cost`: in total.
-    `lower_bound`: no repair costs less; equal to `cost` where that is the least. `spent`: the expected total variation
-    given up along a path of the repaired composition. `composition_tv`: between the given and the repaired
+    `lower_bound`: no repair costs less; equal to `cost` where that is the least; `None` for every length, where each state's
+    dearest expert stays, whatever the states weigh. `spent`: the expected total variation
+    given up along a path of the repaired composition (inf where that never ends). `composition_tv`: between the given and the repaired
     composition; `None` where the given one is not defined, and for every length. `weights`: which weights alone make
     the given experts exact, in words; `None` where that was not asked.
     """
@@ -59,7 +62,7 @@ class Repair:
     claim: str
     kind: Cost
     cost: float
-    lower_bound: float
+    lower_bound: float | None
     spent: float | None
     composition_tv: float | None
     experts: Mapping[str, RepairedExpert]
@@ -75,11 +78,19 @@ class Repair:
         """What was asked."""
         return self.report.question
 
+    def to_json_text(self, digests: Mapping[str, str] | None = None) -> str:
+        """The numbers as JSON text. `digests`: of the files in which the models lie."""
+        return json.dumps(self.to_json() | {"sha256": dict(digests or {})}, ensure_ascii=False, indent=1) + "\n"
+
     def to_json(self) -> dict[str, Any]:
         """The numbers as data; infinite ones are the string `"inf"`."""
         question = self.question
         return {
             "schema": SCHEMA,
+            "models": {
+                "background": _name(self.report.background),
+                "experts": {name: _name(expert.given) for name, expert in self.experts.items()},
+            },
             "claim": self.claim,
             "verdict": str(self.report.verdict),
             "vocabulary": list(self.report.vocabulary),
@@ -89,7 +100,7 @@ class Repair:
             "threshold": float(question.threshold),
             "weights": {name: float(weight) for name, weight in question.weights.items()},
             "cost": {"kind": self.kind, "total": _json(self.cost), "lower_bound": _json(self.lower_bound)},
-            "expected_tv_given_up": self.spent,
+            "expected_tv_given_up": _json(self.spent),
             "composition_tv": self.composition_tv,
             "experts": {
                 name: {
@@ -107,5 +118,10 @@ class Repair:
         }
 
 
-def _json(number: float) -> float | str:
-    return number if math.isfinite(number) else str(number)
+def _name(model: ModelName) -> dict[str, str | None]:
+    """The model as given."""
+    return {"name": model.name, "sha256": model.sha256}
+
+
+def _json(number: float | None) -> float | str | None:
+    return number if number is None or math.isfinite(number) else str(number)

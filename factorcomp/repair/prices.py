@@ -89,9 +89,7 @@ def _level(
         each = step.expert_tv if cost == "tv" else _divergence(length, background, experts, weights)
         with np.errstate(invalid="ignore"):
             lost = np.where(probability > 0, probability * each, 0.0)
-    return Level(
-        step.deviates, keepable, np.where(step.deviates, lost, 0.0), step.expert_tv, probability, own, base
-    )
+    return Level(step.deviates, keepable, np.where(step.deviates, lost, 0.0), step.expert_tv, probability, own, base)
 
 
 def _divergence(

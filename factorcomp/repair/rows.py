@@ -29,14 +29,17 @@ def reset(
     gaps = expert.gaps
     if gaps is not None:
         gaps = tuple(gap & ~flags for gap, flags in zip(gaps, places, strict=False)) + gaps[len(places) :]
-    return replace(expert, steps=tuple(steps), gaps=gaps), exact
+    digest = None if any(flags.any() for flags in places) else expert.source.sha256
+    return replace(expert, steps=tuple(steps), gaps=gaps, source=replace(expert.source, sha256=digest)), exact
 
 
 def _as_logits(rows: AbstractRows) -> AbstractRows:
     return FloatRows(rows.values, "logits") if isinstance(rows, FloatRows) and rows.scale == "log_probs" else rows
 
 
-def _merged(mine: AbstractRows, theirs: AbstractRows, flags: Bool[np.ndarray, " prefixes"]) -> tuple[AbstractRows, bool]:
+def _merged(
+    mine: AbstractRows, theirs: AbstractRows, flags: Bool[np.ndarray, " prefixes"]
+) -> tuple[AbstractRows, bool]:
     chosen = flags[:, None]
     if isinstance(mine, RationalRows):
         other, exact = _as_rational(theirs, flags)

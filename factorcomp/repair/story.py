@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +20,7 @@ from factorcomp.repair.prices import COSTS, Composed, Cost, Level, price
 from factorcomp.repair.rows import reset
 from factorcomp.repair.turns import at_every_prefix, in_intervals, in_one_order
 from factorcomp.surveys import Progress
+from factorcomp.verdicts import ModelName
 from factorcomp.verification.story import check_models, verify
 
 Claim = Literal["pointwise_joint", "interval_joint"]
@@ -77,7 +78,7 @@ def repair(
     if problems:
         raise InputError(problems)
     background, own = aligned(background, experts)
-    options = {"threshold": threshold, "scope": scope, "null_tokens": null_tokens, "weights": weights}
+    options: dict[str, Any] = {"threshold": threshold, "scope": scope, "null_tokens": null_tokens, "weights": weights}
     question = ask(background, own, length=length, require=(require,), **options)
     if question.length == "every":
         from factorcomp.repair.every_length import repair_every_length
@@ -156,7 +157,7 @@ def _plan(levels: Sequence[Level], experts: int, require: Claim) -> tuple[Plan, 
 
 def _orders(levels: Sequence[Level], experts: int) -> list[list[int]]:
     """By where experts deviate on average, weighted by cost; and by where they first do."""
-    where = [(t, level.cost.sum(axis=1), level.deviates.any(axis=1)) for t, level in enumerate(levels)]
+    where = [(t, level.cost.sum(axis=1), np.asarray(level.deviates.any(axis=1))) for t, level in enumerate(levels)]
     total = sum((cost for _, cost, _ in where), np.zeros(experts))
     moment = sum((t * cost for t, cost, _ in where), np.zeros(experts))
     mean = np.divide(moment, total, out=np.zeros(experts), where=(total > 0) & np.isfinite(total))
@@ -202,7 +203,7 @@ def _given_up(
     cost = sum(float(level.cost[expert][flags[expert]].sum()) for level, flags in zip(levels, plan.resets, strict=True))
     heaviest = sorted(resets, key=lambda reset: -reset.cost)[:HEAVIEST]
     law_tv = _law_tv(given, repaired, len(levels)) if count else 0.0
-    return RepairedExpert(count, cost, law_tv, tuple(heaviest))
+    return RepairedExpert(ModelName(given.source.name, given.source.sha256), count, cost, law_tv, tuple(heaviest))
 
 
 def _dearest(cost: Float[np.ndarray, " prefixes"], flags: np.ndarray) -> list[int]:
