@@ -389,11 +389,10 @@ def repair(
     base, models = _load(arguments, background, named)
     assert output_folder is not None
 
-    from factorcomp.formats.folders import file_names, save_folder
+    from factorcomp.formats.folders import save_folder
     from factorcomp.repair import repair
     from factorcomp.repair.showing import show
 
-    file_names(models, REPAIR)
     with output.progress("repairing") as progress:
         done = repair(base, models, progress=progress, **_set(given))
     with output.writing(output_folder):

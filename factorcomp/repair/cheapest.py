@@ -6,13 +6,14 @@
 
 where the sum is over the tokens `y` that the repaired composition can take: those of the expert kept, else of the
 background. An expert is kept only where it is active in `s'`; where it is, it may be reset too (it must, where the
-composition is undefined with it; it may pay, where it opens tokens that lead to worse). With a common support this never
-pays and all tokens are taken, which is the recursion of 11.5. Among equal costs the fewest resets are made, then
+composition is undefined with it; it may pay, where it opens tokens that lead to worse). With a common support this
+never pays and all tokens are taken, which is the recursion of 11.5. Among equal costs the fewest resets are made, then
 those of the first move.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -48,7 +49,7 @@ class _Values:
     cost: Float[np.ndarray, "*shape"]
     resets: Int[np.ndarray, "*shape"]
 
-    def __getitem__(self, place: object) -> "_Values":
+    def __getitem__(self, place: Any) -> "_Values":
         return _Values(self.cost[place], self.resets[place])
 
     def better_than(self, other: "_Values") -> Bool[np.ndarray, "*shape"]:

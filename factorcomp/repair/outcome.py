@@ -17,8 +17,7 @@ SCHEMA = "factorcomp-repair/1"
 
 @dataclass(frozen=True)
 class Reset:
-    """A prefix (or a state that background and experts reach together, with the shortest prefix that leads there) at
-    which an expert was reset to the background.
+    """A prefix at which an expert was reset to the background (for every length the first that leads to a state).
 
     **Fields:** `probability`: of the prefix under the given composition. `tv`: between the expert and the background
     there. `cost`: of this reset.
@@ -50,11 +49,11 @@ class Repair:
     """The experts as repaired, and what was given up.
 
     **Fields:** `models`: all experts, by name. `report`: of `verify` on them; its verdict is HOLDS. `cost`: in total.
-    `lower_bound`: no repair costs less; equal to `cost` where that is the least; `None` for every length, where each state's
-    dearest expert stays, whatever the states weigh. `spent`: the expected total variation
-    given up along a path of the repaired composition (inf where that never ends). `composition_tv`: between the given and the repaired
-    composition; `None` where the given one is not defined, and for every length. `weights`: which weights alone make
-    the given experts exact, in words; `None` where that was not asked.
+    `lower_bound`: no repair costs less; equal to `cost` where that is the least; `None` for every length, where at
+    each state the dearest expert stays, whatever the states weigh. `spent`: the expected total variation given up along
+    a path of the repaired composition. `composition_tv`: between the given and the repaired composition; `None` where
+    the given one is not defined, and for every length. `weights`: which weights alone make the given experts exact, in
+    words; `None` where that was not found.
     """
 
     models: Mapping[str, TabularModel | FiniteStateModel]

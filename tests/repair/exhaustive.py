@@ -1,4 +1,4 @@
-"""Every set of resets, tried one by one: the slow truth about the cheapest repair, from the definitions of theory.md."""
+"""Every set of resets, tried one by one: the slow truth about the cheapest repair, from the definitions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def subsets(things: list) -> Iterator[set]:
 
 
 def least(instance: Instance) -> dict[tuple[str, str], Least]:
-    """For each claim and kind of cost the cheapest set of resets after which the claim holds on the scope that results."""
+    """For each claim and kind of cost the cheapest resets after which the claim holds on the scope that results."""
     given, candidates = case_of(instance), places(instance)
     prices = {kind: {place: price_of(given, place, kind) for place in candidates} for kind in KINDS}
     best = {(claim, kind): Least(Fraction(10**9), 0) for claim in CLAIMS for kind in KINDS}

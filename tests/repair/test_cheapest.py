@@ -84,7 +84,7 @@ def check(instance: Instance, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_cheapest_of_all_sets_of_resets(seed):
-    """min over all sets of resets after which the claim holds on the new scope; the fewest resets where they are free."""
+    """min over all sets of resets after which the claim holds on the new scope; the fewest where they are free."""
     check(small_instance(seed), seed)
 
 
