@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from factorcomp.certificates.claims import ClaimResult, Findings, Measures, Question, Verdict
     from factorcomp.composition import compose
     from factorcomp.diagnosis import doctor
+    from factorcomp.factorization.weights import ExactWeights, exact_weights
     from factorcomp.formats import load, save
     from factorcomp.models.errors import InputError
     from factorcomp.models.finite_state import FiniteStateModel
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     "ClaimResult": "certificates.claims:ClaimResult",
     "Diagnosis": "verdicts:Diagnosis",
+    "ExactWeights": "factorization.weights:ExactWeights",
     "Findings": "certificates.claims:Findings",
     "FiniteStateModel": "models.finite_state:FiniteStateModel",
     "FunctionModel": "models.function:FunctionModel",
@@ -41,6 +43,7 @@ _ORIGINS = {
     "check": "certificates:check_certificate",
     "compose": "composition:compose",
     "doctor": "diagnosis:doctor",
+    "exact_weights": "factorization.weights:exact_weights",
     "load": "formats:load",
     "repair": "repair:repair",
     "save": "formats:save",
@@ -50,6 +53,7 @@ _ORIGINS = {
 __all__ = [
     "ClaimResult",
     "Diagnosis",
+    "ExactWeights",
     "Findings",
     "FiniteStateModel",
     "FunctionModel",
@@ -66,6 +70,7 @@ __all__ = [
     "check",
     "compose",
     "doctor",
+    "exact_weights",
     "load",
     "repair",
     "save",

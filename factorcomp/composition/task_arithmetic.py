@@ -13,7 +13,6 @@ Everything is computed in float64, whatever JAX is configured to.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import jax
@@ -105,8 +104,9 @@ class TaskArithmetic:
         """The network linearised at the background: `g(0) + g'(0) c`, affine in the parameters (9.1)."""
 
         def function(coefficients: Coefficients, prefixes: Prefixes) -> Float[Array, "batch vocab"]:
-            at = partial(self.function, prefixes=prefixes)
-            value, slope = jax.jvp(at, (jnp.zeros_like(coefficients),), (coefficients,))
+            value, slope = jax.jvp(
+                lambda c: self.function(c, prefixes), (jnp.zeros_like(coefficients),), (coefficients,)
+            )
             return value + slope
 
         return replace(self, function=function)
@@ -177,7 +177,7 @@ class TaskArithmetic:
             @jax.jit
             def at(s: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, "batch vocab"]:
                 def slope(point: Coefficients) -> Float[Array, "batch vocab"]:
-                    return jax.jvp(partial(self.function, prefixes=tokens), (point,), (before,))[1]
+                    return jax.jvp(lambda c: self.function(c, tokens), (point,), (before,))[1]
 
                 return jax.jvp(slope, (s * before + u * mine,), (mine,))[1]
 

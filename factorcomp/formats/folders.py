@@ -47,8 +47,8 @@ def save_folder(
 
     **Arguments:** `replace`: a folder that is there and holds nothing but such files is replaced.
 
-    **Returns:** the file of each model. **Raises:** `InputError` where the folder is there and not empty (with `replace`:
-    holds other things too), or cannot be written; then nothing has changed.
+    **Returns:** the file of each model. **Raises:** `InputError` where the folder is there and not empty (with
+    `replace`: holds other things too), or cannot be written; then nothing has changed.
     """
     files = file_names(models, name)
     target = Path(os.path.realpath(folder))

@@ -33,8 +33,8 @@ class Reset:
 class RepairedExpert:
     """What was given up of one expert.
 
-    **Fields:** `given`: the expert as it was. `resets`: at how many prefixes (states) it was. `heaviest`: the dearest of them. `law_tv`: between the
-    laws of the expert as given and as repaired; `None` for every length.
+    **Fields:** `given`: the expert as it was. `resets`: at how many prefixes (states) it was reset. `heaviest`: the
+    dearest of them. `law_tv`: between the laws of the expert as given and as repaired; `None` for every length.
     """
 
     given: ModelName

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from factorcomp.certificates.claims import Question
+from factorcomp.certificates.claims import NullTokens, Question
 from factorcomp.composition.operator import tilt
 from factorcomp.enumeration.levels import Laws, Step, advance, root
 from factorcomp.enumeration.size import require_room
@@ -75,11 +75,9 @@ def _level(
 ) -> Level:
     base = background.steps[length].support()
     own = np.stack([expert.steps[length].support() for expert in experts])
-    opens, disjoint = (own & ~base).any(axis=2), ~(own & base).any(axis=2)
-    weighted = np.array([weight != 1 for weight in weights])[:, None]
-    keepable = ~(opens & (weighted | (question.null_tokens == "strict")))
+    may_stay = keepable(base, own, np.array([weight != 1 for weight in weights]), question.null_tokens)
     if question.null_tokens == "drop":
-        keepable, own = keepable & ~disjoint, own & base
+        own = own & base
     if question.scope == "all":
         own, base = np.ones_like(own), np.ones_like(base)
     probability = laws.probability
@@ -89,17 +87,35 @@ def _level(
         each = step.expert_tv if cost == "tv" else _divergence(length, background, experts, weights)
         with np.errstate(invalid="ignore"):
             lost = np.where(probability > 0, probability * each, 0.0)
-    return Level(step.deviates, keepable, np.where(step.deviates, lost, 0.0), step.expert_tv, probability, own, base)
+    return Level(step.deviates, may_stay, np.where(step.deviates, lost, 0.0), step.expert_tv, probability, own, base)
 
 
 def _divergence(
     length: int, background: TabularModel, experts: Sequence[TabularModel], weights: Sequence[Fraction]
 ) -> Float[np.ndarray, "experts prefixes"]:
-    """`KL(p_i || p_b) = sum_y p_i log p_i/p_b` of the tilted experts, inf where one opens a token."""
     count = background.steps[length].shape[0]
     base = background.steps[length].log_probs(0, count)
     given = np.stack([expert.steps[length].log_probs(0, count) for expert in experts])
-    own = tilt(base, given, np.array([float(weight) for weight in weights]))
+    return divergence(base, tilt(base, given, np.array([float(weight) for weight in weights])))
+
+
+def divergence(
+    base: Float[np.ndarray, "prefixes vocab"], own: Float[np.ndarray, "experts prefixes vocab"]
+) -> Float[np.ndarray, "experts prefixes"]:
+    """`KL(p_i || p_b) = sum_y p_i log p_i/p_b` of log-probabilities, inf where an expert opens a token."""
     with np.errstate(invalid="ignore"):
         terms = np.where(own > -np.inf, np.exp(own) * (own - base), 0.0)
     return np.maximum(terms.sum(axis=2), 0.0)
+
+
+def keepable(
+    base: Bool[np.ndarray, "prefixes vocab"],
+    own: Bool[np.ndarray, "experts prefixes vocab"],
+    weighted: Bool[np.ndarray, " experts"],
+    null_tokens: NullTokens,
+) -> Bool[np.ndarray, "experts prefixes"]:
+    """Whether the composition is defined and alive with one expert alone, from the supports (1.3, 1.9)."""
+    opens = (own & ~base).any(axis=2)
+    if null_tokens == "drop":
+        return ~(opens & weighted[:, None]) & (own & base).any(axis=2)
+    return ~(opens & (weighted[:, None] | (null_tokens == "strict")))

@@ -10,6 +10,11 @@ from jaxtyping import Bool
 from factorcomp.models.rows import AbstractRows, FloatRows, RationalRows
 from factorcomp.models.tabular import TabularModel
 
+DIFFERENT_KINDS = (
+    "{}: its rows and those of {} are numbers of different kinds, and would agree up to rounding only; save both as "
+    "one kind of file, or give a --threshold such as 1e-9"
+)
+
 
 def reset(
     expert: TabularModel, background: TabularModel, places: Sequence[Bool[np.ndarray, "_"]]
@@ -22,7 +27,7 @@ def reset(
     steps, exact = list(expert.steps), True
     for length, flags in enumerate(places):
         if flags.any():
-            steps[length], same = _merged(expert.steps[length], background.steps[length], flags)
+            steps[length], same = merged(expert.steps[length], background.steps[length], flags)
             exact &= same
     if any(isinstance(rows, FloatRows) and rows.scale == "logits" for rows in steps):
         steps = [_as_logits(rows) for rows in steps]  # a file holds one scale, and log-probabilities are logits too
@@ -37,9 +42,7 @@ def _as_logits(rows: AbstractRows) -> AbstractRows:
     return FloatRows(rows.values, "logits") if isinstance(rows, FloatRows) and rows.scale == "log_probs" else rows
 
 
-def _merged(
-    mine: AbstractRows, theirs: AbstractRows, flags: Bool[np.ndarray, " prefixes"]
-) -> tuple[AbstractRows, bool]:
+def merged(mine: AbstractRows, theirs: AbstractRows, flags: Bool[np.ndarray, " prefixes"]) -> tuple[AbstractRows, bool]:
     chosen = flags[:, None]
     if isinstance(mine, RationalRows):
         other, exact = _as_rational(theirs, flags)

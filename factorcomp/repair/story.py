@@ -9,7 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Verdict
+from factorcomp.enumeration.size import count_prefixes
 from factorcomp.enumeration.tree import tokens_of
+from factorcomp.factorization.weights import exact_weights
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.tabular import TabularModel
@@ -17,7 +19,7 @@ from factorcomp.questions import Numeric, ask
 from factorcomp.repair.cheapest import Plan, cheapest
 from factorcomp.repair.outcome import Repair, RepairedExpert, Reset
 from factorcomp.repair.prices import COSTS, Composed, Cost, Level, price
-from factorcomp.repair.rows import reset
+from factorcomp.repair.rows import DIFFERENT_KINDS, reset
 from factorcomp.repair.turns import at_every_prefix, in_intervals, in_one_order
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import ModelName
@@ -31,6 +33,7 @@ MOST_NUMBERS = 1 << 28
 """Values of states at prefixes up to which they are: some gigabytes."""
 MOST_EXPERTS = 10
 HEAVIEST = 3
+MOST_PREFIXES_FOR_WEIGHTS = 5000
 
 
 def repair(
@@ -115,7 +118,18 @@ def repair(
         experts={
             name: _given_up(i, before.levels, plan, base, given[name], repaired[name]) for i, name in enumerate(given)
         },
+        weights=_weights_alone(background, own, question) if changed else None,
     )
+
+
+def _weights_alone(background: Model, experts: Mapping[str, Model], question: Question) -> str | None:
+    """The weights with which the given experts are exact as they are, in words; `None` without a common support."""
+    if count_prefixes(len(background.vocabulary), question.horizon) > MOST_PREFIXES_FOR_WEIGHTS:
+        return None
+    try:
+        return str(exact_weights(background, experts, length=question.horizon, scope=question.scope))
+    except InputError:
+        return None
 
 
 def _whole(expert: Model, length: int, progress: Progress | None) -> TabularModel:
@@ -172,10 +186,7 @@ def _reset(
     for i, (name, expert) in enumerate(experts.items()):
         repaired[name], exact = reset(expert, background, [flags[i] for flags in plan.resets])
         if not exact and not question.threshold:
-            problems.append(
-                f"{expert.source.name}: its rows and those of {background.source.name} are numbers of different kinds, "
-                "and would agree up to rounding only; save both as one kind of file, or give a --threshold such as 1e-9"
-            )
+            problems.append(DIFFERENT_KINDS.format(expert.source.name, background.source.name))
     if problems:
         raise InputError(problems)
     return repaired
