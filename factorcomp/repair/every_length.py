@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
+from scipy.sparse import csgraph, linalg
 
 from factorcomp.bounds.oscillation import exceeds
 from factorcomp.certificates.claims import Question, Verdict
@@ -30,8 +32,6 @@ from factorcomp.verdicts import ModelName
 from factorcomp.verification.story import verify
 
 HEAVIEST = 3
-MOST_GROUPS = 64
-"""Different total variations up to which the expected one is summed."""
 
 
 @dataclass(frozen=True)
@@ -208,24 +208,32 @@ def _rebuilt(
 
 def _spent(
     background: FiniteStateModel, repaired: Mapping[str, FiniteStateModel], question: Question, choice: _Choice
-) -> float | None:
-    """The expected total variation given up along a path of the repaired composition; `None` if that is not found."""
+) -> float:
+    """The expected total variation given up along a path of the repaired composition, `sum_q E[visits to q] TV(q)`.
+
+    inf where a state with a reset is visited for ever.
+    """
     found = EveryLength(background, repaired, question)
-    total = 0.0
+    each = np.zeros(len(found.product))
     for i, model in enumerate(repaired.values()):
         numbers = np.array([int(s.partition(" ")[0]) if s[0].isdigit() else NOWHERE for s in model.states] + [NOWHERE])
         state = numbers[found.product.members[i + 1]]
-        tv = np.where((state != NOWHERE) & choice.resets[i][state], choice.distance[i][state], 0.0)
-        tv = np.where(found.product.reachable, tv, 0.0)
-        groups = np.unique(tv[tv > 0])
-        if len(groups) > MOST_GROUPS:
-            return None
-        for size in groups:
-            visits = found.chain.expected_steps(tv == size)
-            if visits is None:
-                return None
-            total += float(size) * float(visits)
-    return total
+        each += np.where((state != NOWHERE) & choice.resets[i][state], choice.distance[i][state], 0.0)
+    each = np.where(found.product.reachable, each, 0.0)
+    chain = found.composed.transitions
+    _, component = csgraph.connected_components(chain, directed=True, connection="strong")
+    origin, edge = chain.nonzero()
+    left = np.zeros(component.max() + 1, dtype=bool)
+    left[component[origin[component[origin] != component[edge]]]] = True
+    passing = left[component] & found.product.reachable
+    if (each[~passing] > 0).any():
+        return np.inf
+    places = np.flatnonzero(passing)
+    if not each.any():
+        return 0.0
+    inner = sparse.eye_array(len(places), format="csc") - chain[places][:, places].T.tocsc()
+    visits = np.atleast_1d(linalg.spsolve(inner, (places == 0).astype(float)))
+    return float(visits @ each[places])
 
 
 def _given_up(
