@@ -275,14 +275,11 @@ class Arguments:
             taken[real] = f"what {option} writes"
             self._writable(option, Path(place))
 
-    def folder(self, place: str | None, replace: bool, inputs: Iterable[str]) -> None:
+    def folder(self, place: str, replace: bool, inputs: Iterable[str]) -> None:
         """Whether a folder can be made, or replaced, without the models in it."""
         from factorcomp.formats.folders import check_folder
         from factorcomp.models.errors import InputError
 
-        if place is None:
-            self.problem("no --output: give the folder to make")
-            return
         try:
             check_folder(place, replace=replace)
         except InputError as error:

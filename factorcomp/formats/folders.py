@@ -16,7 +16,7 @@ from factorcomp.models.tabular import TabularModel
 Model = TabularModel | FiniteStateModel
 
 
-def file_names(models: Mapping[str, Model], text: str) -> dict[str, str]:
+def file_names(models: Mapping[str, object], text: str) -> dict[str, str]:
     """The file of each model in a folder: rational numbers as `.json`, floats of tables as `.safetensors`.
 
     **Raises:** `InputError` for names that no file can have, or that `text`, which lies beside them, has.

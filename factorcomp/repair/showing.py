@@ -61,7 +61,7 @@ def _parts(repair: Repair) -> Iterator[RenderableType]:
         for name, expert in repair.experts.items():
             yield from _dearest(name, expert)
     if repair.weights is not None:
-        yield pieces.title("Weights alone")
+        yield pieces.title("Weights for the given experts")
         yield pieces.indented(Text(words.printable(repair.weights)))
     if report.notes:
         yield pieces.title("Notes")
@@ -74,7 +74,7 @@ def _given_up(repair: Repair, places: str) -> Table:
     for heading in (f"{places} reset", "cost", "TV to the given law"):
         table.add_column(Text(heading, style="bold"), justify="right")
     for name, expert in repair.experts.items():
-        cells = (f"{expert.resets:,}", words.number(expert.cost), words.number(expert.law_tv))
+        cells = (f"{expert.resets:,}", _number(expert.cost), _number(expert.law_tv))
         table.add_row(Text(words.printable(name, 24)), *map(Text, cells))
     return table
 
@@ -82,12 +82,17 @@ def _given_up(repair: Repair, places: str) -> Table:
 def _totals(repair: Repair) -> dict[str, str]:
     rows = {}
     if repair.lower_bound is not None:
-        cost = words.number(repair.cost)
+        cost = _number(repair.cost)
         least = "the least" if repair.least else f"the least is at least {words.number(repair.lower_bound)}"
         rows["cost in all"] = f"{cost}, {least}"
-    rows["expected TV given up by the repaired composition"] = words.number(repair.spent)
-    rows["TV of repaired to given composition"] = words.number(repair.composition_tv)
+    rows["expected TV given up by the repaired composition"] = _number(repair.spent)
+    rows["TV of repaired to given composition"] = _number(repair.composition_tv)
     return rows
+
+
+def _number(value: float | None) -> str:
+    """Without the rounding of sums, so that equal numbers look equal."""
+    return words.number(None if value is None else float(f"{value:.12g}"))
 
 
 def _dearest(name: str, expert: RepairedExpert) -> Iterator[RenderableType]:

@@ -76,10 +76,7 @@ def repair(
     (0.125, {'up': 0, 'down': 1})
     """
     check_models(background, experts)
-    problems = [] if require in CLAIMS else [f"the required claim is {require!r}; it must be {' or '.join(CLAIMS)}"]
-    problems += [] if cost in COSTS else [f"the cost is {cost!r}; it must be {', '.join(COSTS)}"]
-    if problems:
-        raise InputError(problems)
+    _check_options(require, cost)
     background, own = aligned(background, experts)
     options: dict[str, Any] = {"threshold": threshold, "scope": scope, "null_tokens": null_tokens, "weights": weights}
     question = ask(background, own, length=length, require=(require,), **options)
@@ -120,6 +117,14 @@ def repair(
         },
         weights=_weights_alone(background, own, question) if changed else None,
     )
+
+
+def _check_options(require: object, cost: object) -> None:
+    """Raises `InputError` with what is wrong with the options that `repair` has alone."""
+    problems = [] if require in CLAIMS else [f"the required claim is {require!r}; it must be {' or '.join(CLAIMS)}"]
+    problems += [] if cost in COSTS else [f"the cost is {cost!r}; it must be {' or '.join(COSTS)}"]
+    if problems:
+        raise InputError(problems)
 
 
 def _weights_alone(background: Model, experts: Mapping[str, Model], question: Question) -> str | None:
