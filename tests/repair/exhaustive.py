@@ -63,7 +63,7 @@ def factorizes(case: oracle.Case, claim: str) -> bool:
     for name in case.names:
         deviating = {prefix for prefix in case.scope if oracle.deviates(case, name, prefix)}
         if claim == "interval_joint":
-            deviating = oracle.active_set(case, deviating) & set(case.scope)
+            deviating = oracle.active_set(deviating, case.size, case.length) & set(case.scope)
         marked.append(deviating)
     union = set().union(*marked)
     return sum(map(len, marked)) == len(union)
