@@ -29,6 +29,8 @@ from factorcomp.questions import Numeric, ask
 
 MOST_PARTS = 5000
 """Of a union, beyond which it is not written out."""
+MOST_IRRATIONAL_PARTS = 150
+"""Of these, those that no rational equations describe: each takes many digits."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +192,12 @@ class _Intersection:
                 continue
             parts += [met for piece in pieces if (met := part.meet(piece)) is not None]
         self.parts = _minimal(parts)
-        if len(self.parts) > MOST_PARTS:
-            raise InputError(f"the exact weights are a union of more than {MOST_PARTS} parts, too many to be listed")
+        irrational = sum(bool(part.logs) for part in self.parts)
+        for count, most, which in ((len(parts), MOST_PARTS, ""), (irrational, MOST_IRRATIONAL_PARTS, "irrational ")):
+            if count > most:
+                raise InputError(
+                    f"the exact weights are a union of more than {most} {which}parts, too many to be found"
+                )
         if self.witness is None and all(part.positive is False for part in self.parts):
             self.witness = place
             self.alone = all(piece.positive is False for piece in pieces)

@@ -33,7 +33,7 @@ MOST_NUMBERS = 1 << 28
 """Values of states at prefixes up to which they are: some gigabytes."""
 MOST_EXPERTS = 10
 HEAVIEST = 3
-MOST_PREFIXES_FOR_WEIGHTS = 5000
+MOST_PREFIXES_FOR_WEIGHTS = 1000
 
 
 def repair(

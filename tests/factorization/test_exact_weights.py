@@ -60,9 +60,7 @@ def find(background, experts, size: int, **options) -> ExactWeights:
     return exact_weights(table(background, size), {n: table(e, size) for n, e in experts.items()}, **options)
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_exact_weights_on_a_grid(seed):
-    """`λ` is in the set iff at every prefix the composition with weights `λ` is a component; so is the example."""
+def check_on_a_grid(seed: int) -> None:
     background, experts, size = random_models(seed)
     found = find(background, experts, size)
     rows = [
@@ -86,8 +84,20 @@ def test_exact_weights_on_a_grid(seed):
     assert all(not a.within(b) for a in found.parts for b in found.parts if a is not b)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_exact_weights_on_a_grid(seed):
+    """`λ` is in the set iff at every prefix the composition with weights `λ` is a component; so is the example."""
+    check_on_a_grid(seed)
+
+
+@pytest.mark.campaign
+def test_exact_weights_on_a_grid_campaign(pytestconfig):
+    for seed in range(1000, 1000 + pytestconfig.getoption("--campaign")):
+        check_on_a_grid(seed)
+
+
 def test_there_are_cases_of_every_kind():
-    found = [find(*random_models(seed)) for seed in range(150)]
+    found = [find(*random_models(seed)) for seed in range(60)]
     assert {part.dimension for f in found for part in f.parts} >= {0, 1, 2}
     assert any(part.logs for f in found for part in f.parts)
     assert any(f.positive is False for f in found)
@@ -168,6 +178,17 @@ def test_a_common_support_is_needed():
     assert found.contains()
     with pytest.raises(InputError, match="after 'b' it does not make possible"):
         find([[sure], [half, half]], {"up": [[sure], [half, sure]]}, 2, scope="all")
+
+
+def test_too_many_parts():
+    """Five experts over two tokens: after each prefix six times as many, and none of them rational."""
+    rng = random.Random(0)
+
+    def steps():
+        return [[normalised([rng.randint(1, 30) for _ in range(2)]) for _ in range(2**t)] for t in range(3)]
+
+    with pytest.raises(InputError, match="more than 150 irrational parts"):
+        find(steps(), {f"e{i}": steps() for i in range(5)}, 2)
 
 
 @pytest.mark.parametrize("length", [0, 1])

@@ -82,13 +82,13 @@ def check(instance: Instance, seed: int) -> None:
             assert resets == least.resets, (seed, claim, kind)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(25))
 def test_the_cheapest_of_all_sets_of_resets(seed):
     """min over all sets of resets after which the claim holds on the new scope; the fewest where they are free."""
     check(small_instance(seed), seed)
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(30))
 def test_the_cheapest_disjoint_intervals(seed):
     """The same where experts take turns, so that intervals cost more than one expert at a time."""
     check(interleaving_instance(seed), seed)
@@ -97,10 +97,10 @@ def test_the_cheapest_disjoint_intervals(seed):
 def test_intervals_cost_more_in_many_of_these():
     costs = [
         [repair(*models(i), require=claim, **options(i)).cost for claim in ("pointwise_joint", "interval_joint")]
-        for i in map(interleaving_instance, range(50))
+        for i in map(interleaving_instance, range(30))
     ]
     assert all(pointwise <= interval for pointwise, interval in costs)
-    assert sum(pointwise < interval for pointwise, interval in costs) > 15
+    assert sum(pointwise < interval for pointwise, interval in costs) > 8
 
 
 @pytest.mark.campaign
