@@ -275,6 +275,19 @@ class Arguments:
             taken[real] = f"what {option} writes"
             self._writable(option, Path(place))
 
+    def folder(self, place: str, replace: bool, inputs: Iterable[str]) -> None:
+        """Whether a folder can be made, or replaced, without the models in it."""
+        from factorcomp.formats.folders import check_folder
+        from factorcomp.models.errors import InputError
+
+        try:
+            check_folder(place, replace=replace)
+        except InputError as error:
+            self.problems += error.problems
+        for model in inputs:
+            if os.path.dirname(os.path.realpath(model)) == os.path.realpath(place):
+                self.problem(f"--output {place}: the model {model} lies in this folder; choose another")
+
     def _writable(self, option: str, place: Path) -> None:
         folder = place.resolve().parent
         if place.is_dir():
