@@ -28,10 +28,7 @@ def capped_deviation(
     base = xp.broadcast_to(components[:1], experts.shape)
     opens = ((experts > -xp.inf) & (base == -xp.inf)).any(axis=(0, 2))
     caps = xp.where(base > -xp.inf, log_ratio(experts, base), -xp.inf).max(axis=-1)
-    if distance == "tv":
-        moved = 2 * total_variation(experts, base)
-    else:
-        moved = xp.sqrt(2 * divergence(experts, base))
+    moved = 2 * total_variation(experts, base) if distance == "tv" else xp.sqrt(2 * divergence(experts, base))
     own = xp.where(assigned > 0, xp.take_along_axis(caps, xp.maximum(assigned - 1, 0)[None], axis=0)[0], 0.0)
     bound, before = xp.zeros_like(own), own
     for j in range(len(experts)):
