@@ -167,7 +167,7 @@ class Guarantee:
 
     @property
     def average_bound(self) -> Number:
-        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what the segments are off; inf if some P_i(g) = 0."""
+        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what the segments are off; inf where a `P_i(g)` is 0."""
         if self.ratio is None:
             return self.segment_tv
         infinite = self.ratio == float("inf")
@@ -207,16 +207,20 @@ class JointBound:
 
     def entries(self) -> dict[str, Any]:
         """As data."""
-        return {"bound": self.name, "source": self.source, "at_least": self.value, "why": self.why or None}
+        return {"source": self.source, "at_least": self.value, "why": self.why or None}
 
 
 @dataclass(frozen=True)
 class Guarantees:
-    """The guarantees of the experts, and of all of them together: `succeed` is that every entered skill succeeds."""
+    """The guarantees of the experts, and of all of them together.
 
-    experts: tuple[Guarantee, ...]
-    succeed: Number
-    bounds: tuple[JointBound, ...]
+    **Fields:** `succeed`: the probability that every entered skill succeeds; `bounds`: it is at least. `skipped`: why
+    nothing is known.
+    """
+
+    experts: tuple[Guarantee, ...] = ()
+    succeed: Number | None = None
+    bounds: tuple[JointBound, ...] = ()
     skipped: str = ""
 
     def __getitem__(self, name: str) -> Guarantee:
@@ -230,6 +234,6 @@ class Guarantees:
         return {
             "experts": {guarantee.expert: guarantee.as_data() for guarantee in self.experts},
             "all_succeed": self.succeed,
-            "bounds": [bound.entries() for bound in self.bounds],
+            "bounds": {bound.name: bound.entries() for bound in self.bounds},
             "skipped": self.skipped or None,
         }

@@ -144,9 +144,7 @@ def robust_factorization(seen: Summary, masks: Masks) -> Comparison:
         if ((law > -np.inf) != (product > -np.inf)).any():
             who = "the background" if i == 0 else "an expert"
             why = f"{who} excludes sequences that the product of its blocks makes possible"
-    if not why and any(
-        ((of_expert[i] > -np.inf) & (of_background[i] == -np.inf)).any() for i in range(experts)
-    ):
+    if not why and any(((of_expert[i] > -np.inf) & (of_background[i] == -np.inf)).any() for i in range(experts)):
         why = "an expert makes possible on its mask what the background excludes"
     path = np.where(leaves.reachable, leaves.log_composition + leaves.path_log_normalizer, -np.inf)
     log_global = path - _log_total(path)
@@ -155,9 +153,10 @@ def robust_factorization(seen: Summary, masks: Masks) -> Comparison:
     value = None
     if not why:
         on = target > -np.inf
-        exponent = sum(
-            (leaves.log_models[i + 1] - products[i + 1])[on] for i in range(experts)
-        ) - (experts - 1) * (leaves.log_models[0] - product_b)[on]
+        exponent = (
+            sum((leaves.log_models[i + 1] - products[i + 1])[on] for i in range(experts))
+            - (experts - 1) * (leaves.log_models[0] - product_b)[on]
+        )
         value = tilted_tv(float(exponent.max() - exponent.min()))
     words = "sequence-level composition and the product of the blocks"
     bound = Bound("robust_factorization", "tanh(osc/4), osc of the leaks", "2.11", "tv", tv, value, why)

@@ -37,9 +37,7 @@ class Budget:
 
     sums: dict[str, float]
 
-    def add(
-        self, name: str, probability: Float[np.ndarray, " prefixes"], term: Float[np.ndarray, " prefixes"]
-    ) -> None:
+    def add(self, name: str, probability: Float[np.ndarray, " prefixes"], term: Float[np.ndarray, " prefixes"]) -> None:
         """Add `E term`, where 0 times infinity is 0."""
         counted = probability > 0
         self.sums[name] = self.sums.get(name, 0.0) + float((probability[counted] * term[counted]).sum())
@@ -157,8 +155,15 @@ def comparison(name: str, words: str, found: Against, length: int) -> Comparison
         _bound(found, "tv", "cross", "expected E_s|w/s - 1|, summed", "8.1", budget["cross"], covered=True),
         _bound(found, "tv", "pinsker", "sqrt(KL/2)", "8.2 (1)", pinsker(kl)),
         _bound(found, "tv", "exponential", "sqrt(1 - exp(-KL))", "8.2 (1)", exponential(kl)),
-        _bound(found, "tv", "pinsker_oscillation", "sqrt(KL/2), KL by o²/8", "8.2 (1)", pinsker(budget["oscillation"]),
-               covered=True),
+        _bound(
+            found,
+            "tv",
+            "pinsker_oscillation",
+            "sqrt(KL/2), KL by o²/8",
+            "8.2 (1)",
+            pinsker(budget["oscillation"]),
+            covered=True,
+        ),
     ]
     if switching:
         small = small_deviations(length, found.unassigned, found.deviation)
@@ -192,9 +197,7 @@ def nearest(
         tv = total_variation(components, np.broadcast_to(step.log_probs, components.shape))
         least = tv.min(axis=0)
         tv = np.where((components == step.log_probs).all(axis=2), 0.0, tv)
-        first = np.where(
-            (tv == 0).any(axis=0), (tv == 0).argmax(axis=0), (tv <= least + 2 * step.error).argmax(axis=0)
-        )
+        first = np.where((tv == 0).any(axis=0), (tv == 0).argmax(axis=0), (tv <= least + 2 * step.error).argmax(axis=0))
         who.append(first)
         rows.append(np.take_along_axis(components, first[None, :, None], axis=0)[0])
     return who, rows

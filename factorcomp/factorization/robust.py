@@ -36,13 +36,18 @@ def robust(seen: Summary, findings: Findings, vocabulary: Sequence[str], eos: st
     length = len(seen.steps)
     canonical = against(seen, switching, assigned_to(seen, switching))
     comparisons = [comparison("switching", "the switching model", canonical, length)]
-    if any(((a != b).any(axis=1) & law.reachable).any() for a, b, law in zip(switching, nearby, seen.laws, strict=False)):
+    if any(
+        ((a != b).any(axis=1) & law.reachable).any() for a, b, law in zip(switching, nearby, seen.laws, strict=False)
+    ):
         words = "the nearest component at each prefix"
         comparisons.append(comparison("nearest", words, against(seen, nearby, who), length))
     comparisons.append(local_global(seen, same=findings["local_equals_global"].verdict is Verdict.HOLDS))
     comparisons += _about_masks(seen, findings, names, question)
     defect = [total_variation(step.log_probs, rows) for step, rows in zip(seen.steps, nearby, strict=True)]
-    defect = [np.where((s.log_probs == rows).all(axis=1), 0.0, d) for s, rows, d in zip(seen.steps, nearby, defect, strict=True)]
+    defect = [
+        np.where((s.log_probs == rows).all(axis=1), 0.0, d)
+        for s, rows, d in zip(seen.steps, nearby, defect, strict=True)
+    ]
     return Robust(
         comparisons=tuple(comparisons),
         switching_defect=_effect(seen, defect, vocabulary),
@@ -71,7 +76,9 @@ def local_global(seen: Summary, *, same: bool) -> Comparison:
     oscillation = float(s.max() - s.min())
     bounds = (
         Bound("oscillation", "osc(S)²/8, S = log Z summed", "1.5 (4)", "kl", kl, tilted_kl(oscillation)),
-        Bound("oscillation", "the same, from global to local", "1.5 (4)", "reverse_kl", reverse, tilted_kl(oscillation)),
+        Bound(
+            "oscillation", "the same, from global to local", "1.5 (4)", "reverse_kl", reverse, tilted_kl(oscillation)
+        ),
         Bound("tanh", "tanh(osc(S)/4)", "1.5 (4)", "tv", tv, tilted_tv(oscillation)),
     )
     return Comparison("local_global", words, False, tv, kl, reverse, bounds)
@@ -92,7 +99,9 @@ def _about_masks(seen: Summary, findings: Findings, names: Sequence[str], questi
     ]
     if verdicts["factorized_conditionals"] is Verdict.HOLDS:
         return found
-    target = comparison("target", "the product of the blocks", against(seen, target_rows(seen, masks), None), len(seen.steps))
+    target = comparison(
+        "target", "the product of the blocks", against(seen, target_rows(seen, masks), None), len(seen.steps)
+    )
     return [*found, target, robust_factorization(seen, masks)]
 
 

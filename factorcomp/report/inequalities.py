@@ -1,0 +1,153 @@
+"""Bounds and guarantees on a terminal: what is bounded, by what, and what it really is."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from factorcomp.inequalities import Bound, Comparison, Effect, Guarantee, Guarantees, Robust
+from factorcomp.report import pieces, words
+from factorcomp.verdicts import Report
+
+ALL_ZERO = "every distance is 0: the composition is the switching model, and the sequence-level composition"
+_BEST = 5
+"""So many bounds of one quantity are shown, the best ones; the data hold all."""
+_VACUOUS = {"tv": 1.0, "kl": float("inf"), "reverse_kl": float("inf")}
+_QUANTITIES = {"tv": "TV", "kl": "KL", "reverse_kl": "KL, reversed"}
+
+
+def bounds(report: Report) -> Iterator[RenderableType]:
+    """The part about bounds; nothing where none were asked for."""
+    found = report.robust
+    if found is None:
+        return
+    yield pieces.title("Bounds")
+    if found.skipped:
+        yield pieces.indented(Text(f"not computed: {found.skipped}"))
+    elif all(comparison.same for comparison in found.comparisons):
+        yield pieces.indented(Text(ALL_ZERO))
+    else:
+        yield pieces.indented(_table(found))
+        yield pieces.indented(pieces.pairs(_effects(found)))
+
+
+def _table(found: Robust) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("", overflow="fold", min_width=44)
+    for head in ("bound", "truth"):
+        table.add_column(Text(head, style="bold"), justify="right", no_wrap=True, min_width=7)
+    for comparison in found.comparisons:
+        if comparison.same:
+            table.add_row(Text(f"TV: {comparison.words}"), "", Text("0"))
+            continue
+        for quantity in _QUANTITIES:
+            for row in _rows(comparison, quantity):
+                table.add_row(*row)
+        for why in dict.fromkeys(bound.why for bound in comparison.bounds if bound.why):
+            table.add_row(Text(f"  not bounded further: {words.printable(why)}", style="dim"), "", "")
+    return table
+
+
+def _rows(comparison: Comparison, quantity: str) -> Iterator[tuple[Text, Text, Text]]:
+    """What is compared and the truth; then its bounds that say something, the best first."""
+    known = {"tv": comparison.tv, "kl": comparison.kl, "reverse_kl": comparison.reverse_kl}[quantity]
+    saying = sorted((b for b in comparison.bounds if b.quantity == quantity and _says(b)), key=lambda b: b.value or 0)
+    if quantity != "tv" and not saying:
+        return
+    title = Text(f"{_QUANTITIES[quantity]}: {words.printable(comparison.words)}")
+    yield title, Text(""), Text(words.number(known))
+    for bound in [b for b in saying if not b.below][:_BEST] + [b for b in saying if b.below]:
+        sign = "≥" if bound.below else "≤"
+        yield Text(f"  {sign} {bound.words} ({bound.source})", style="dim"), Text(words.number(bound.value)), Text("")
+
+
+def _says(bound: Bound) -> bool:
+    """Whether the bound is not what is true of any two laws."""
+    if bound.value is None:
+        return False
+    return bound.value > 0 if bound.below else bound.value < _VACUOUS[bound.quantity]
+
+
+def _effects(found: Robust) -> dict[str, str]:
+    rows = {}
+    if found.switching_defect is not None and found.switching_defect.prefix is not None:
+        rows["TV to the nearest component"] = _effect(found.switching_defect)
+    for name, effect in found.leave_one_out.items():
+        rows[f"TV to the composition without {words.printable(name, 16)}"] = _effect(effect)
+    ending = found.ending
+    if ending is not None:
+        shifts = "".join(f" + {words.printable(n, 16)} {words.number(s)}" for n, s in ending.shifts.items())
+        rows[f"log-odds of EOS {words.after(ending.prefix)}"] = (
+            f"{words.number(ending.composition)} = background {words.number(ending.background)}{shifts} - log Z_q "
+            f"{words.number(ending.log_content)}; the nearest component's: {words.number(ending.component)}"
+        )
+    return rows
+
+
+def _effect(effect: Effect) -> str:
+    if effect.prefix is None:
+        return "0"
+    return f"{words.number(effect.largest)} {words.after(effect.prefix)}; {words.number(effect.expected)} expected on a path"
+
+
+def guarantees(report: Report) -> Iterator[RenderableType]:
+    """The part about guarantees; nothing where none were given."""
+    found = report.guarantees
+    if found is None:
+        return
+    yield pieces.title("Guarantees")
+    if found.skipped:
+        yield pieces.indented(Text(f"nothing is known of them: {found.skipped}"))
+        return
+    for guarantee in found.experts:
+        yield pieces.indented(
+            Text(f"{words.names([guarantee.expert])} on {words.printable(guarantee.pattern, 48)}", style="bold")
+        )
+        yield pieces.indented(pieces.pairs(_of_expert(guarantee)), 4)
+    yield pieces.indented(Text("all that are entered", style="bold"))
+    yield pieces.indented(pieces.pairs(_of_all(found)), 4)
+
+
+def _of_expert(guarantee: Guarantee) -> dict[str, str]:
+    number, expert = words.number, words.names([guarantee.expert])
+    if guarantee.worst is None or guarantee.failure is None:
+        alone = (
+            f"; alone it succeeds with probability {number(guarantee.own_succeeds)}" if guarantee.own_entered else ""
+        )
+        return {"entered": f"never in the composition: nothing is promised{alone}"}
+    segment = "" if guarantee.exact_segments else f" + {number(guarantee.segment_tv)}"
+    rows = {
+        "succeeds": f"{number(guarantee.own_succeeds)} alone, {number(guarantee.succeeds)} in the composition",
+        "entered": f"{number(guarantee.own_entered)} alone, {number(guarantee.entered)} in the composition; "
+        f"entries drift by a TV of {number(guarantee.drift)}",
+        "fails": f"{number(guarantee.fails)}; at most {number(guarantee.failure_bound)} = {number(guarantee.failure)} "
+        f"{words.after(guarantee.worst)}, the worst entry, × {number(guarantee.entered)} entered{segment}",
+    }
+    if guarantee.ratio is not None and guarantee.average_bound < 1:
+        rows["on average"] = (
+            f"at most {number(guarantee.average_bound)} = {number(guarantee.own_fails)} alone × "
+            f"{number(guarantee.ratio)}, the entries' largest ratio{segment}"
+        )
+    elif guarantee.ratio is not None:
+        rows["on average"] = (
+            f"no bound: {number(guarantee.own_fails)} alone, entries {number(guarantee.ratio)} times as likely"
+        )
+    exact = f"as under {expert}, whatever the entry"
+    rows["segments"] = (
+        exact if guarantee.exact_segments else f"off those of {expert} by a TV of {number(guarantee.segment_tv)}"
+    )
+    return rows
+
+
+def _of_all(found: Guarantees) -> dict[str, str]:
+    rows = {"succeed": words.number(found.succeed)}
+    for bound in found.bounds:
+        label = f"at least ({bound.source})"
+        if bound.value is None:
+            rows[label] = f"not bounded: {words.printable(bound.why)}"
+        elif bound.value > 0:
+            rows[label] = f"{words.number(bound.value)} = {bound.words}"
+        else:
+            rows[label] = f"0: {bound.words} says nothing"
+    return rows
