@@ -162,15 +162,15 @@ class Guarantee:
 
     @property
     def failure_bound(self) -> Number:
-        """`P^(entered, not G) <= δ P^(entered)` (5.1 (2)), and what the segments are off."""
-        return (self.failure or 0) * self.entered + self.segment_tv
+        """`P^(entered, not G) <= δ P^(entered)` (5.1 (2)), and what the segments are off; at most `P^(entered)`."""
+        return min((self.failure or 0) * self.entered + self.segment_tv, self.entered)
 
     @property
     def average_bound(self) -> Number:
-        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what the segments are off; inf where a `P_i(g)` is 0."""
+        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what the segments are off; inf if a `P_i(g)` is 0."""
         if self.ratio is None:
             return self.segment_tv
-        infinite = self.ratio == float("inf")
+        infinite = self.ratio == float("inf")  # times 0, too
         return self.ratio if infinite else self.own_fails * self.ratio + self.segment_tv
 
     def as_data(self) -> dict[str, Any]:

@@ -120,8 +120,8 @@ def verify(
         list[str] | None,
         Parameter(
             metavar="NAME=PATTERN",
-            help="the segments on which that expert succeeds while active: a regular expression of their tokens, joined "
-            "by blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
         ),
     ] = None,
     no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,

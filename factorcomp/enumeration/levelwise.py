@@ -12,7 +12,6 @@ from factorcomp.enumeration.summary import Summary, summarize
 from factorcomp.models.tabular import TabularModel
 from factorcomp.surveys import Progress, Survey
 
-
 NUMBERS_TO_KEEP = 1 << 22
 """Up to so many numbers in all tables the models' rows are kept, for what is asked of them beyond the claims."""
 

@@ -13,6 +13,7 @@ from factorcomp.bounds.per_prefix import divergence
 from factorcomp.bounds.sequences import exponential, pinsker, tilted_tv
 from factorcomp.enumeration.summary import Summary
 from factorcomp.enumeration.tree import digits
+from factorcomp.factorization.reference import certain
 from factorcomp.inequalities import Bound, Comparison
 
 Block = tuple[int, ...]
@@ -57,7 +58,7 @@ def follows(seen: Summary, expert: int, position: int) -> bool:
     step, reached = seen.steps[position], seen.laws[position].reachable
     assert step.rows is not None
     others = np.delete(step.differs, expert, axis=0)[:, reached].any()
-    same = (step.log_probs == step.rows.components[expert + 1])[reached].all()
+    same = ((step.log_probs == step.rows.components[expert + 1]).all(axis=1) & certain(step))[reached].all()
     return bool(same) or (bool(step.settled[reached].all()) and not others)
 
 
@@ -153,10 +154,8 @@ def robust_factorization(seen: Summary, masks: Masks) -> Comparison:
     value = None
     if not why:
         on = target > -np.inf
-        exponent = (
-            sum((leaves.log_models[i + 1] - products[i + 1])[on] for i in range(experts))
-            - (experts - 1) * (leaves.log_models[0] - product_b)[on]
-        )
+        leaks = [(law[on] - product[on]) for law, product in zip(leaves.log_models, products, strict=True)]
+        exponent = sum(leaks[1:]) - (experts - 1) * leaks[0]
         value = tilted_tv(float(exponent.max() - exponent.min()))
     words = "sequence-level composition and the product of the blocks"
     bound = Bound("robust_factorization", "tanh(osc/4), osc of the leaks", "2.11", "tv", tv, value, why)

@@ -1,4 +1,4 @@
-"""What is promised of an expert's active interval, and what becomes of it in the composition. Source: theory.md 5, 7.1."""
+"""What is promised of an expert while it is active, and what comes of it in the composition (theory.md 5 and 7.1)."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from factorcomp.bounds.per_prefix import (
     cross_deviation,
@@ -23,6 +23,7 @@ from factorcomp.bounds.per_prefix import (
 )
 from factorcomp.bounds.ratio_caps import capped_deviation
 from factorcomp.bounds.sequences import exponential, floor, pinsker, small_deviations
+from factorcomp.enumeration.levels import Step
 from factorcomp.enumeration.summary import Summary
 from factorcomp.enumeration.tree import first_met
 from factorcomp.inequalities import Bound, Comparison, Quantity
@@ -68,14 +69,21 @@ class Against:
     budget: Budget
 
 
-def against(seen: Summary, reference: Sequence[Logs], assigned: Sequence[Int[np.ndarray, "_"]] | None) -> Against:
+def certain(step: Step) -> Bool[np.ndarray, " prefixes"]:
+    """Where the composition's row is no result of rounding: at most one expert differs, or one token is possible."""
+    return step.settled | ((step.log_probs > -np.inf).sum(axis=1) == 1)
+
+
+def against(
+    seen: Summary, reference: Sequence[Logs], assigned: Sequence[Int[np.ndarray, "_"]] | None = None
+) -> Against:
     """Compares the composition with the kernels `reference`, level by level.
 
     `assigned`: of a switching model the component at each prefix, 0 the background.
     """
     budget, differing = Budget({}), []
     log_s, log_min = np.zeros(1), np.zeros(1)
-    covered, inside, smallest, deviation, unassigned = True, True, math.inf, 0.0, 0
+    covered, inside, smallest, deviation, unassigned, sure = True, True, math.inf, 0.0, 0, True
     for length, (law, step, rows) in enumerate(zip(seen.laws, seen.steps, reference, strict=False)):
         on = np.flatnonzero(law.reachable)
         p, s = step.log_probs[on], rows[on]
@@ -83,6 +91,7 @@ def against(seen: Summary, reference: Sequence[Logs], assigned: Sequence[Int[np.
         f = log_ratio(p + step.log_normalizer[on, None], s)
         o, d = oscillation_of(f, s), total_variation(p, s)
         differ = (p != s).any(axis=1)
+        sure &= bool(certain(step)[on].all())
         d = np.where(differ, d, 0.0)
         forward = np.where(differ, divergence(s, p), 0.0)
         budget.add("d", theirs, d)
@@ -110,7 +119,7 @@ def against(seen: Summary, reference: Sequence[Logs], assigned: Sequence[Int[np.
         extended[on] = log_min[on, None] + np.minimum(p, s)
         log_min, log_s = extended.reshape(-1), (log_s[:, None] + rows).reshape(-1)
     leaves = seen.laws[-1]
-    same = not any(flags.any() for flags in differing)
+    same = sure and not any(flags.any() for flags in differing)
     log_p, log_s = leaves.log_composition[leaves.reachable], log_s[leaves.reachable]
     tv = 0.0 if same else _excess(log_p, log_s)
     return Against(
@@ -186,18 +195,17 @@ def _bound(
     return Bound(name, words, source, quantity, truth, None if fails else value, LEAVES if fails else "")
 
 
-def nearest(
-    seen: Summary,
-) -> tuple[list[Int[np.ndarray, "_"]], list[Logs]]:
+def nearest(seen: Summary) -> tuple[list[Int[np.ndarray, "_"]], list[Logs]]:
     """`S*`: at each prefix the component nearest to the composition, the first one of those as near within rounding."""
     who, rows = [], []
     for step in seen.steps:
         assert step.rows is not None
         components = step.rows.components
-        tv = total_variation(components, np.broadcast_to(step.log_probs, components.shape))
-        least = tv.min(axis=0)
-        tv = np.where((components == step.log_probs).all(axis=2), 0.0, tv)
-        first = np.where((tv == 0).any(axis=0), (tv == 0).argmax(axis=0), (tv <= least + 2 * step.error).argmax(axis=0))
+        first = np.where(step.differs.any(axis=0), step.differs.argmax(axis=0) + 1, 0)
+        unsettled = np.flatnonzero(~step.settled)
+        some = components[:, unsettled]
+        tv = total_variation(some, np.broadcast_to(step.log_probs[unsettled], some.shape))
+        first[unsettled] = (tv <= tv.min(axis=0) + 2 * step.error[unsettled]).argmax(axis=0)
         who.append(first)
         rows.append(np.take_along_axis(components, first[None, :, None], axis=0)[0])
     return who, rows

@@ -1,9 +1,9 @@
 """How robust a composition is: its distance from what it ought to be, each bound beside the truth.
 
-Source: theory.md, sections 8, 2.9 to 2.11, 1.5 (4), 7.2 and 10.1. Everything is float64 on the levels of one enumeration.
+Source: theory.md, sections 8, 2.9 to 2.11, 1.5 (4), 7.2 and 10.1. All is float64, on the levels of one enumeration.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -30,24 +30,23 @@ def robust(seen: Summary, findings: Findings, vocabulary: Sequence[str], eos: st
     """
     if any(step.rows is None for step in seen.steps):
         return Robust(skipped=SKIPPED)
-    names = list(findings.active)
+    names, length = list(findings.active), len(seen.steps)
     switching = [step.rows.switching for step in seen.steps if step.rows is not None]
     who, nearby = nearest(seen)
-    length = len(seen.steps)
-    canonical = against(seen, switching, assigned_to(seen, switching))
-    comparisons = [comparison("switching", "the switching model", canonical, length)]
-    if any(
-        ((a != b).any(axis=1) & law.reachable).any() for a, b, law in zip(switching, nearby, seen.laws, strict=False)
-    ):
-        words = "the nearest component at each prefix"
-        comparisons.append(comparison("nearest", words, against(seen, nearby, who), length))
+    exact = findings["exact_switching"].verdict is Verdict.HOLDS
+    comparisons = []
+    if not _equal_where_reached(seen, switching, nearby):
+        found = against(seen, switching, assigned_to(seen, switching))
+        comparisons = [comparison("switching", "the switching model", found, length)]
+        words, name = "the nearest component at each prefix", "nearest"
+    else:
+        words, name = "the switching model", "switching"
+    found = None if exact else against(seen, nearby, who)
+    same = Comparison(name, words, True, 0.0, 0.0, 0.0)
+    comparisons.append(same if found is None else comparison(name, words, found, length))
     comparisons.append(local_global(seen, same=findings["local_equals_global"].verdict is Verdict.HOLDS))
     comparisons += _about_masks(seen, findings, names, question)
-    defect = [total_variation(step.log_probs, rows) for step, rows in zip(seen.steps, nearby, strict=True)]
-    defect = [
-        np.where((s.log_probs == rows).all(axis=1), 0.0, d)
-        for s, rows, d in zip(seen.steps, nearby, defect, strict=True)
-    ]
+    defect = [np.zeros_like(step.nearest_tv) if exact else step.nearest_tv for step in seen.steps]
     return Robust(
         comparisons=tuple(comparisons),
         switching_defect=_effect(seen, defect, vocabulary),
@@ -57,6 +56,13 @@ def robust(seen: Summary, findings: Findings, vocabulary: Sequence[str], eos: st
         },
         ending=None if eos is None else ending(seen, who, names, vocabulary, vocabulary.index(eos)),
     )
+
+
+def _equal_where_reached(
+    seen: Summary, rows: Sequence[Float[np.ndarray, "_ vocab"]], others: Sequence[Float[np.ndarray, "_ vocab"]]
+) -> bool:
+    levels = zip(rows, others, seen.laws, strict=False)
+    return not any(((a != b).any(axis=1) & law.reachable).any() for a, b, law in levels)
 
 
 def local_global(seen: Summary, *, same: bool) -> Comparison:
@@ -106,7 +112,7 @@ def _about_masks(seen: Summary, findings: Findings, names: Sequence[str], questi
 
 
 def leave_one_out(seen: Summary, names: Sequence[str], question: Question) -> list[list[Float[np.ndarray, "_"]]]:
-    """For each expert `TV(p^, p^_{-i})` at every prefix, level by level: 0 where it does not differ."""
+    """For each expert `TV(p^, p^_{-i})` at every prefix, level by level; `p^_{-i}`: the background in its place."""
     effects = []
     for i in range(len(names)):
         levels = []
@@ -115,8 +121,8 @@ def leave_one_out(seen: Summary, names: Sequence[str], question: Question) -> li
             effect = np.zeros(len(law.reachable))
             on = np.flatnonzero(law.reachable & step.differs[i])
             rows = step.rows.components[:, on]
-            # the components are tilted already; the background without experts is composed of nothing else
-            without = compose_rows(rows[0], np.delete(rows[1:], i, axis=0), None, question.null_tokens)
+            others = np.where(np.arange(len(rows) - 1)[:, None, None] == i, rows[0], rows[1:])
+            without = compose_rows(rows[0], others, None, question.null_tokens)  # the components are tilted already
             effect[on] = total_variation(step.log_probs[on], without.log_probs)
             levels.append(effect)
         effects.append(levels)
@@ -138,7 +144,7 @@ def _effect(seen: Summary, levels: Sequence[Float[np.ndarray, "_"]], vocabulary:
 def ending(
     seen: Summary, who: Sequence[np.ndarray], names: Sequence[str], vocabulary: Sequence[str], eos: int
 ) -> Ending | None:
-    """The log-odds of EOS taken apart where they are farthest from those of the nearest component; `None` if nowhere."""
+    """The log-odds of EOS taken apart where they are farthest from the nearest component's; `None` if nowhere."""
     found, largest = None, 0.0
     for length, (law, step) in enumerate(zip(seen.laws, seen.steps, strict=False)):
         assert step.rows is not None

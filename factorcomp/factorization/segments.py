@@ -1,8 +1,8 @@
 """Active intervals on the tree: where an expert is entered, what is drawn while it is active, with which probability.
 
-Source: theory.md 3.3, 4.5 and 5.1. A path *enters* at its first deviating prefix `g`; its *segment* are the tokens drawn
-from there on while the expert is active, an EOS among them included. Numbers are floats, or fractions in arrays of dtype
-object: one text for both.
+Source: theory.md 3.3, 4.5 and 5.1. A path *enters* at its first deviating prefix `g`; its *segment* are the tokens
+drawn from there on while the expert is active, an EOS among them included. Numbers are floats, or fractions in arrays
+of dtype object.
 """
 
 from collections.abc import Sequence

@@ -12,6 +12,7 @@ from factorcomp.certificates.claims import Question
 from factorcomp.composition.tables import compose_tables
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.enumeration.summary import Summary
+from factorcomp.factorization.reference import certain
 from factorcomp.factorization.segments import Flags, Kernels
 from factorcomp.models.rows import AbstractRows, RationalRows
 from factorcomp.models.tabular import TabularModel
@@ -104,7 +105,7 @@ def _in_floats(names: tuple[str, ...], seen: Summary) -> Setting:
             mine = step.rows.components[i + 1]
             own[i].append(mine)
             others = np.delete(step.differs, i, axis=0).any(axis=0)
-            follows[i].append((step.log_probs == mine).all(axis=1) | (step.settled & ~others))
+            follows[i].append(((step.log_probs == mine).all(axis=1) & certain(step)) | (step.settled & ~others))
             alike = (step.rows.switching == base).all(axis=1) & ~step.differs[i]
             switching_follows[i].append((step.rows.switching == mine).all(axis=1) | alike)
     return Setting(

@@ -10,7 +10,7 @@ from factorcomp.inequalities import Bound, Comparison, Effect, Guarantee, Guaran
 from factorcomp.report import pieces, words
 from factorcomp.verdicts import Report
 
-ALL_ZERO = "every distance is 0: the composition is the switching model, and the sequence-level composition"
+ALL_ZERO = "all 0: the composition is the switching model exactly, stepwise and as whole sequences"
 _BEST = 5
 """So many bounds of one quantity are shown, the best ones; the data hold all."""
 _VACUOUS = {"tv": 1.0, "kl": float("inf"), "reverse_kl": float("inf")}
@@ -88,7 +88,8 @@ def _effects(found: Robust) -> dict[str, str]:
 def _effect(effect: Effect) -> str:
     if effect.prefix is None:
         return "0"
-    return f"{words.number(effect.largest)} {words.after(effect.prefix)}; {words.number(effect.expected)} expected on a path"
+    largest, expected = words.number(effect.largest), words.number(effect.expected)
+    return f"{largest} {words.after(effect.prefix)}; {expected} expected on a path"
 
 
 def guarantees(report: Report) -> Iterator[RenderableType]:
@@ -105,7 +106,7 @@ def guarantees(report: Report) -> Iterator[RenderableType]:
             Text(f"{words.names([guarantee.expert])} on {words.printable(guarantee.pattern, 48)}", style="bold")
         )
         yield pieces.indented(pieces.pairs(_of_expert(guarantee)), 4)
-    yield pieces.indented(Text("all that are entered", style="bold"))
+    yield pieces.indented(Text("every skill that is entered", style="bold"))
     yield pieces.indented(pieces.pairs(_of_all(found)), 4)
 
 
@@ -116,22 +117,22 @@ def _of_expert(guarantee: Guarantee) -> dict[str, str]:
             f"; alone it succeeds with probability {number(guarantee.own_succeeds)}" if guarantee.own_entered else ""
         )
         return {"entered": f"never in the composition: nothing is promised{alone}"}
-    segment = "" if guarantee.exact_segments else f" + {number(guarantee.segment_tv)}"
     rows = {
         "succeeds": f"{number(guarantee.own_succeeds)} alone, {number(guarantee.succeeds)} in the composition",
         "entered": f"{number(guarantee.own_entered)} alone, {number(guarantee.entered)} in the composition; "
         f"entries drift by a TV of {number(guarantee.drift)}",
-        "fails": f"{number(guarantee.fails)}; at most {number(guarantee.failure_bound)} = {number(guarantee.failure)} "
-        f"{words.after(guarantee.worst)}, the worst entry, × {number(guarantee.entered)} entered{segment}",
+        "fails": f"{number(guarantee.fails)} ≤ {number(guarantee.failure_bound)}: with probability "
+        f"{number(guarantee.failure)} {words.after(guarantee.worst)}, its worst entry",
     }
-    if guarantee.ratio is not None and guarantee.average_bound < 1:
-        rows["on average"] = (
-            f"at most {number(guarantee.average_bound)} = {number(guarantee.own_fails)} alone × "
-            f"{number(guarantee.ratio)}, the entries' largest ratio{segment}"
+    if guarantee.average_bound < guarantee.entered:
+        rows["fails, on average"] = (
+            f"≤ {number(guarantee.average_bound)}: {number(guarantee.own_fails)} alone, and no entry becomes more than "
+            f"{number(guarantee.ratio)} times as likely"
         )
-    elif guarantee.ratio is not None:
-        rows["on average"] = (
-            f"no bound: {number(guarantee.own_fails)} alone, entries {number(guarantee.ratio)} times as likely"
+    else:
+        rows["fails, on average"] = (
+            f"not bounded: {number(guarantee.own_fails)} alone, and an entry becomes {number(guarantee.ratio)} times "
+            "as likely"
         )
     exact = f"as under {expert}, whatever the entry"
     rows["segments"] = (
@@ -141,13 +142,11 @@ def _of_expert(guarantee: Guarantee) -> dict[str, str]:
 
 
 def _of_all(found: Guarantees) -> dict[str, str]:
-    rows = {"succeed": words.number(found.succeed)}
-    for bound in found.bounds:
-        label = f"at least ({bound.source})"
-        if bound.value is None:
-            rows[label] = f"not bounded: {words.printable(bound.why)}"
-        elif bound.value > 0:
-            rows[label] = f"{words.number(bound.value)} = {bound.words}"
-        else:
-            rows[label] = f"0: {bound.words} says nothing"
-    return rows
+    succeed = [words.number(found.succeed)]
+    best = max((bound for bound in found.bounds if bound.value is not None), key=lambda b: b.value or 0, default=None)
+    if best is not None and best.value is not None and best.value > 0:
+        succeed.append(f"≥ {words.number(best.value)} = {best.words} ({best.source})")
+    else:
+        succeed.append("≥ 0: no bound says more")
+    whys = dict.fromkeys(bound.why for bound in found.bounds if bound.why)
+    return {"succeed": " ".join(succeed), **({"by S": f"not bounded: {'; '.join(whys)}"} if whys else {})}
