@@ -167,7 +167,7 @@ class Guarantee:
 
     @property
     def average_bound(self) -> Number:
-        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what the segments are off; inf if a `P_i(g)` is 0."""
+        """`P^(entered, not G) <= δ' sup_g P^(g)/P_i(g)` (5.1 (4)), and what segments are off; inf if a P_i(g) is 0."""
         if self.ratio is None:
             return self.segment_tv
         infinite = self.ratio == float("inf")  # times 0, too

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -144,18 +145,18 @@ class _Expert:
             expert=name,
             pattern=pattern if isinstance(pattern, str) else _called(pattern),
             entries_reached=int(reached.sum()),
-            entered=_total(entered) + 0 * one,
-            own_entered=_total(own_entered) + 0 * one,
-            succeeds=_total(ended[~fails]) + 0 * one,
-            own_succeeds=_total(own_ended[~fails]) + 0 * one,
-            fails=_total(ended[fails]) + 0 * one,
-            own_fails=_total(own_ended[fails]) + 0 * one,
+            entered=_total(entered),
+            own_entered=_total(own_entered),
+            succeeds=_total(ended[~fails]),
+            own_succeeds=_total(own_ended[~fails]),
+            fails=_total(ended[fails]),
+            own_fails=_total(own_ended[fails]),
             failure=failure,
             worst=None if prefix is None else tuple(vocabulary[y] for y in prefix),
-            drift=apart / 2 + 0 * one,
+            drift=apart / 2,
             ratio=self._ratio(entered, own_entered, reached),
             exact_segments=exact,
-            segment_tv=0 * one if exact else _total(off) / 2 + 0 * one,
+            segment_tv=0 * one if exact else _total(off) / 2,
         )
 
     def _ratio(self, entered: Any, own: Any, reached: Bool[np.ndarray, " entries"]) -> Number | None:
@@ -240,4 +241,5 @@ def _by_the_switching_model(
 
 
 def _total(numbers: Any) -> Any:
-    return numbers.sum() if len(numbers) else 0
+    """The sum; a fraction of fractions."""
+    return numbers.sum() if len(numbers) or numbers.dtype != object else Fraction(0)

@@ -56,7 +56,8 @@ def _rows(comparison: Comparison, quantity: str) -> Iterator[tuple[Text, Text, T
     if quantity != "tv" and not saying:
         return
     title = Text(f"{_QUANTITIES[quantity]}: {words.printable(comparison.words)}")
-    yield title, Text(""), Text(words.number(known))
+    dust = isinstance(known, float) and known < words.DUST
+    yield title, Text(""), Text("≈ 0" if dust else words.number(known))
     for bound in [b for b in saying if not b.below][:_BEST] + [b for b in saying if b.below]:
         sign = "≥" if bound.below else "≤"
         yield Text(f"  {sign} {bound.words} ({bound.source})", style="dim"), Text(words.number(bound.value)), Text("")
