@@ -78,12 +78,17 @@ def _effects(found: Robust) -> dict[str, str]:
         rows[f"TV to the composition without {words.printable(name, 16)}"] = _effect(effect)
     ending = found.ending
     if ending is not None:
-        shifts = "".join(f" + {words.printable(n, 16)} {words.number(s)}" for n, s in ending.shifts.items())
+        shifts = [(words.printable(name, 16), shift) for name, shift in ending.shifts.items()]
+        terms = [("background", ending.background), *shifts, ("content", -ending.log_content)]
         rows[f"log-odds of EOS {words.after(ending.prefix)}"] = (
-            f"{words.number(ending.composition)} = background {words.number(ending.background)}{shifts} - log Z_q "
-            f"{words.number(ending.log_content)}; the nearest component's: {words.number(ending.component)}"
+            f"{words.number(ending.composition)} = {' '.join(_signed(who, term) for who, term in terms)}; the nearest "
+            f"component's are {words.number(ending.component)}"
         )
     return rows
+
+
+def _signed(who: str, term: float) -> str:
+    return f"{'-' if term < 0 else '+'} {words.number(abs(term))} {who}"
 
 
 def _effect(effect: Effect) -> str:

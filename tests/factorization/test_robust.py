@@ -150,7 +150,8 @@ def check_reference(truth: Truth, kernel: oracle.Kernel, seen: Comparison):
         if bound.name in ("overlap", "cross") and equal:
             assert bound.value >= expected[bound.name] - CLOSE
         elif bound.name in expected:
-            assert bound.value == pytest.approx(expected[bound.name], abs=CLOSE), bound
+            rooted = bound.name.startswith(("pinsker", "exponential"))  # of a KL that may be rounding
+            assert bound.value == pytest.approx(expected[bound.name], abs=1e-6 if rooted else CLOSE), bound
         holds(bound, float(tv) if bound.quantity == "tv" else kl)
     assert set(expected) <= {bound.name for bound in seen.bounds}
     if hits and overlap:  # 8.2 (3): both laws hit the overlap with one probability
