@@ -137,10 +137,11 @@ class Guarantee:
     first deviates.
 
     **Fields:** `pattern`: the successful segments, as given. `entered`, `own_entered`: the probability of an entry.
-    `succeeds`, `own_succeeds`: of an entry and a success. `failure`: δ, the expert's largest probability of failing
-    after an entry that the composition reaches, and `worst`, the first such entry; `None` if there is none. `drift`:
-    TV of the entry laws, no entry counted as one. `ratio`: the largest `P^(g)/P_i(g)` of an entry `g`. `segment_tv`:
-    the TV between the composition's law of entry and segment and the expert's segments after the same entries: 0 where
+    `succeeds`, `own_succeeds`, `fails`, `own_fails`: of an entry and a success, of an entry and a failure. `failure`:
+    δ, the expert's largest probability of failing after an entry that the composition reaches, and `worst`, the first
+    such entry; `None` if there is none. `drift`: TV of the entry laws, no entry counted as one; `segment_drift`: of the
+    segments' laws, likewise. `ratio`: the largest `P^(g)/P_i(g)` of an entry `g`. `segment_tv`: the TV between the
+    composition's law of entry and segment and that of the expert's own segments after the same entries: 0 where
     `exact_segments` (Theorem 4.5).
     """
 
@@ -156,6 +157,7 @@ class Guarantee:
     failure: Number | None
     worst: Tokens | None
     drift: Number
+    segment_drift: Number
     ratio: Number | None
     exact_segments: bool
     segment_tv: Number
@@ -188,6 +190,7 @@ class Guarantee:
             "worst_entry": None if self.worst is None else list(self.worst),
             "fails_at_most": self.failure_bound,
             "drift": self.drift,
+            "segment_drift": self.segment_drift,
             "largest_ratio": self.ratio,
             "fails_at_most_on_average": self.average_bound,
             "exact_segments": self.exact_segments,

@@ -36,7 +36,7 @@ def test_a_99_percent_guarantee_becomes_1_percent(capsys):
     assert main(["verify", "--example", "drift", "--guarantee", "up=b"]) == 0
     out = capsys.readouterr().out
     assert "99/100 alone, 1/100 in the composition" in out
-    assert "entries drift by a TV of\n" in out
+    assert "drift: TV 49/50 of the" in out
     assert "with probability 1 after 'b', its worst entry" in out
 
 

@@ -153,11 +153,22 @@ class _Expert:
             own_fails=_total(own_ended[fails]),
             failure=failure,
             worst=None if prefix is None else tuple(vocabulary[y] for y in prefix),
+            segment_drift=self._segment_drift(ended, own_ended),
             drift=apart / 2,
             ratio=self._ratio(entered, own_entered, reached),
             exact_segments=exact,
             segment_tv=0 * one if exact else _total(off) / 2,
         )
+
+    def _segment_drift(self, ended: Any, own: Any) -> Number:
+        """TV of the laws of the segment alone, no entry counted as one (5.1 (5))."""
+        vocab, ends = len(self.composed.mass[1]) if len(self.composed.mass) > 1 else 1, self.ends
+        lengths = ends.length - self.entries.length[ends.entry]
+        segments = lengths * vocab ** (len(self.composed.mass) - 1) + ends.index % vocab**lengths
+        distinct, which = np.unique(segments, return_inverse=True)
+        sums = np.full(len(distinct), 0 * self.setting.one)
+        np.add.at(sums, which, ended - own)
+        return (_total(np.abs(sums)) + abs(_total(sums))) / 2
 
     def _ratio(self, entered: Any, own: Any, reached: Bool[np.ndarray, " entries"]) -> Number | None:
         """`sup_g P^(g)/P_i(g)` over the entries that the composition reaches."""

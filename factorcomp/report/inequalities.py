@@ -126,7 +126,7 @@ def _of_expert(guarantee: Guarantee) -> dict[str, str]:
     rows = {
         "succeeds": f"{number(guarantee.own_succeeds)} alone, {number(guarantee.succeeds)} in the composition",
         "entered": f"{number(guarantee.own_entered)} alone, {number(guarantee.entered)} in the composition; "
-        f"entries drift by a TV of {number(guarantee.drift)}",
+        f"drift: TV {number(guarantee.drift)} of the entries, {number(guarantee.segment_drift)} of the segments",
         "fails": f"{number(guarantee.fails)} ≤ {number(guarantee.failure_bound)}: with probability "
         f"{number(guarantee.failure)} {words.after(guarantee.worst)}, its worst entry",
     }

@@ -47,7 +47,7 @@ class Skill:
     def __init__(self, truth: Truth, name: str, pattern: str, vocabulary):
         self.case, self.name, self.pattern, self.vocabulary = truth.case, name, pattern, vocabulary
         self.deviating = truth.deviating[name]
-        self.active = oracle.active_set(self.case, self.deviating)
+        self.active = oracle.active_set(self.deviating, self.case.size, self.case.length)
         self.law = truth.law(self.case.experts[name])
 
     def entry(self, path):
@@ -104,6 +104,18 @@ class Skill:
                 found[key] = found.get(key, Fraction(0)) + mass
         return found
 
+    def segment_drift(self) -> Fraction:
+        """TV of the laws of the segment, "not entered" a value."""
+        laws = []
+        for law in (self.case.local, self.law):
+            found = {}
+            for y, mass in law.items():
+                g = self.entry(y)
+                key = None if g is None else y[len(g) : self.stop(y)]
+                found[key] = found.get(key, Fraction(0)) + mass
+            laws.append(found)
+        return oracle.law_tv(*laws)
+
     def segment_tv(self) -> Fraction:
         mixed = {}
         for g, mass in self.entered(self.case.local).items():
@@ -142,6 +154,10 @@ def check(instance: Instance, promised, exact: bool) -> int:
         drift = sum((abs(composed.get(g, 0) - own.get(g, 0)) for g in {*composed, *own}), Fraction(0))
         drift = (drift + abs(sum(composed.values()) - sum(own.values()))) / 2
         close(found.drift, drift, exact)
+        lawful = sum(law.values()) == 1
+        if lawful:
+            close(found.segment_drift, skill.segment_drift(), exact)
+            assert abs(found.succeeds - found.own_succeeds) <= found.segment_drift + Fraction(1, 10**9)
         deltas = {g: skill.failure(g) for g in composed}
         assert found.entries_reached == len(deltas)
         if not deltas:

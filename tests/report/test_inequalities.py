@@ -39,6 +39,7 @@ UP = Guarantee(
     failure=Fraction(1),
     worst=("b",),
     drift=Fraction(49, 50),
+    segment_drift=Fraction(49, 50),
     ratio=math.inf,
     exact_segments=False,
     segment_tv=Fraction(1, 8),
