@@ -30,6 +30,7 @@ from factorcomp.inequalities import Bound, Comparison, Quantity
 
 Logs = Float[np.ndarray, "_ vocab"]
 LEAVES = "the composition goes where the reference cannot"
+DROPPED = "a token that only the assigned expert makes possible is dropped"
 
 
 @dataclass
@@ -51,13 +52,16 @@ class Budget:
 class Against:
     """One pass over the levels: the budgets, and what the hypotheses of the bounds ask.
 
-    `overlap`: `P^` meets a prefix at which `p^ != s`. `covered`: `P^ << S`. `agreement`: `sum_y prod_t min(p^, s)`.
+    `overlap`: `P^` meets a prefix at which `p^ != s`. `covered`: `P^ << S`. `dropped`: the convention excludes a token
+    that the assigned expert opens: then 8.2 (4) fails, for experts off duty have no part in it. `agreement`:
+    `sum_y prod_t min(p^, s)`.
     `smallest`: the smallest `d` at a prefix that both reach. `deviation`: ε of 8.2 (4), and `unassigned`: of how many
     experts at most. `tv`, `kl`, `reverse_kl`: of the laws, from the sequences.
     """
 
     same: bool
     covered: bool
+    dropped: bool
     overlap: float
     agreement: float
     smallest: float
@@ -84,6 +88,7 @@ def against(
     budget, differing = Budget({}), []
     log_s, log_min = np.zeros(1), np.zeros(1)
     covered, inside, smallest, deviation, unassigned, sure = True, True, math.inf, 0.0, 0, True
+    dropped = False
     for length, (law, step, rows) in enumerate(zip(seen.laws, seen.steps, reference, strict=False)):
         on = np.flatnonzero(law.reachable)
         p, s = step.log_probs[on], rows[on]
@@ -109,6 +114,7 @@ def against(
             components = step.rows.components[:, on]
             caps = np.where(differ, capped_deviation(components, who), 0.0)
             budget.add("caps", theirs, caps)
+            dropped |= bool(((s > -np.inf) & (components[0] == -np.inf) & (p == -np.inf)).any())
             other = np.arange(1, len(components))[:, None] != who
             deviation = max(deviation, float(np.where(other, step.oscillation[:, on], 0.0).max(initial=0.0)))
             unassigned = max(unassigned, int(other.sum(axis=0).max(initial=0)))
@@ -125,6 +131,7 @@ def against(
     return Against(
         same=same,
         covered=covered,
+        dropped=dropped,
         overlap=min(1.0, seen.mass(first_met(differing, seen.vocab))),
         agreement=float(np.exp(log_min).sum()),
         smallest=0.0 if smallest == math.inf else smallest,
@@ -177,7 +184,7 @@ def comparison(name: str, words: str, found: Against, length: int) -> Comparison
     if switching:
         small = small_deviations(length, found.unassigned, found.deviation)
         bounds += [
-            _bound(found, "tv", "small_deviations", "largest osc off duty", "8.2 (4)", small, covered=True),
+            _bound(found, "tv", "small_deviations", "largest osc off duty", "8.2 (4)", small, covered=True, whole=True),
             _bound(found, "tv", "ratio_caps", "ratio caps, summed", "8.4", budget["caps"]),
         ]
     if found.smallest > 0:
@@ -187,12 +194,20 @@ def comparison(name: str, words: str, found: Against, length: int) -> Comparison
 
 
 def _bound(
-    found: Against, quantity: Quantity, name: str, words: str, source: str, value: float, *, covered: bool = False
+    found: Against,
+    quantity: Quantity,
+    name: str,
+    words: str,
+    source: str,
+    value: float,
+    *,
+    covered: bool = False,
+    whole: bool = False,
 ) -> Bound:
-    """A bound; `covered`: it needs `P^ << S`."""
+    """A bound; `covered`: it needs `P^ << S`; `whole`: it needs that nothing is dropped."""
     truth = found.tv if quantity == "tv" else found.kl
-    fails = covered and not found.covered
-    return Bound(name, words, source, quantity, truth, None if fails else value, LEAVES if fails else "")
+    why = LEAVES if covered and not found.covered else DROPPED if whole and found.dropped else ""
+    return Bound(name, words, source, quantity, truth, None if why else value, why)
 
 
 def nearest(seen: Summary) -> tuple[list[Int[np.ndarray, "_"]], list[Logs]]:
