@@ -174,8 +174,6 @@ class _Expert:
         """`sup_g P^(g)/P_i(g)` over the entries that the composition reaches."""
         if not reached.any():
             return None
-        if (reached & ~self.reached(self.law)).any():
-            return float("inf")
         with np.errstate(divide="ignore", over="ignore"):
             return max(
                 p / q if q else float("inf")

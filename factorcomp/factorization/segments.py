@@ -92,7 +92,7 @@ def walk(deviates: Sequence[Flags], active: Sequence[Flags], kernels: Kernels, o
     entries: list[tuple[Any, Any]] = []
     ends: list[tuple[Any, ...]] = []
     count = 0
-    begun, entry = np.zeros(1, dtype=bool), np.full(1, -1)
+    entry = np.full(1, -1)
     run, possible = np.array([one]), np.ones(1, dtype=bool)
     for length in range(horizon + 1):
         inside = deviates[length] if length < horizon else np.zeros(len(begun), dtype=bool)
@@ -100,14 +100,13 @@ def walk(deviates: Sequence[Flags], active: Sequence[Flags], kernels: Kernels, o
         over = np.flatnonzero((entry >= 0) & ~lasts)
         ends.append((np.full(len(over), length), over, entry[over], run[over], possible[over]))
         entry = np.where(lasts, entry, -1)
-        new = np.flatnonzero(inside & ~begun)
+        new = np.flatnonzero(inside & (entry < 0))  # where a segment has ended, no deviation can be reached
         entries.append((np.full(len(new), length), new))
         entry[new] = count + np.arange(len(new))
         run[new], possible[new] = one, True
         count += len(new)
-        begun = begun | inside
         if length < horizon:
-            begun, entry = to_children(begun, vocab), to_children(entry, vocab)
+            entry = to_children(entry, vocab)
             run = (run[:, None] * kernels.values[length]).reshape(-1)
             possible = (possible[:, None] & kernels.support[length]).reshape(-1)
     return (
