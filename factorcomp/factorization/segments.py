@@ -95,7 +95,7 @@ def walk(deviates: Sequence[Flags], active: Sequence[Flags], kernels: Kernels, o
     entry = np.full(1, -1)
     run, possible = np.array([one]), np.ones(1, dtype=bool)
     for length in range(horizon + 1):
-        inside = deviates[length] if length < horizon else np.zeros(len(begun), dtype=bool)
+        inside = deviates[length] if length < horizon else np.zeros(len(entry), dtype=bool)
         lasts = active[length] if length < horizon else inside
         over = np.flatnonzero((entry >= 0) & ~lasts)
         ends.append((np.full(len(over), length), over, entry[over], run[over], possible[over]))

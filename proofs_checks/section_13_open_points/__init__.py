@@ -1,0 +1,1 @@
+"""Theory.md, section 13: open points."""
