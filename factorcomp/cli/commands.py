@@ -119,6 +119,15 @@ def verify(
         list[str] | None,
         Parameter(metavar="CLAIM", help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
     ] = None,
+    guarantee: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=PATTERN",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+        ),
+    ] = None,
+    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
@@ -153,6 +162,8 @@ def verify(
         "weights": arguments.weights(weights),
         "require": arguments.required(require),
         "exact": exact or None,
+        "guarantees": arguments.guarantees(guarantee, every_length),
+        "bounds": False if no_bounds else None,
     }
     asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
