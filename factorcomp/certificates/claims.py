@@ -155,7 +155,8 @@ class ClaimResult:
     """One claim, decided or not: verdict, method, residual, witness, and one line that a person understands.
 
     **Fields:** `residual`: the number that interface.md defines for the claim (`None` where it has none); `mask`: the
-    expert whose mask a claim is about (`projective`, `feature_projective`); `length`: the horizon, or `"every"`; `why`: the line.
+    expert whose mask a claim is about (`projective`, `feature_projective`); `length`: the horizon, or `"every"`; `why`:
+    the line.
     """
 
     claim: str

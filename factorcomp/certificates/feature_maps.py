@@ -28,8 +28,8 @@ Apply = Callable[[Tokens], Tokens]
 class FeatureMap:
     """A map from sequences of tokens to tuples of feature tokens.
 
-    **Fields:** `vocabulary`, `features`: the tokens, and the feature tokens in their order. `apply`: the map. `shortest`,
-    `longest`: the lengths that it has. `sha256`: the digest of the file that it was read from.
+    **Fields:** `vocabulary`, `features`: the tokens, and the feature tokens in their order. `apply`: the map.
+    `shortest`, `longest`: the lengths that it has. `sha256`: the digest of the file that it was read from.
     """
 
     vocabulary: Tokens
@@ -61,9 +61,9 @@ def read_feature_map(path: str | os.PathLike[str]) -> FeatureMap:
     data, place = read_bytes(path), str(path)
     file = parse(data, place)
     kind = file.get("kind") if type(file) is dict else None
-    shape = _HEAD | _KINDS.get(kind if type(kind) is str else "", {})
+    shape: dict[str, Any] = _HEAD | _KINDS.get(kind if type(kind) is str else "", {})
     if type(file) is dict and "masks" in file:
-        shape |= {"masks": {"*": [int]}}
+        shape["masks"] = {"*": [int]}
     if type(file) is dict and type(kind) is str and kind not in _KINDS:
         raise KernelError(f"{place}: kind: got {brief(kind)}, needed {' or '.join(_KINDS)}")
     conform(file, shape, place)

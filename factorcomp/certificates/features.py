@@ -42,7 +42,9 @@ class Features:
         if self.coordinates != tree.length:
             return False
         for t in range(tree.length):
-            pairs = {(y[:t], z[:t]) for y, z in zip(product(tree.vocabulary, repeat=tree.length), self.image, strict=True)}
+            pairs = {
+                (y[:t], z[:t]) for y, z in zip(product(tree.vocabulary, repeat=tree.length), self.image, strict=True)
+            }
             if len(pairs) != len({y for y, _ in pairs}) or len(pairs) != len({z for _, z in pairs}):
                 return False
         return True
@@ -88,7 +90,9 @@ class Features:
             return Judgement(Verdict.HOLDS, why, tree.zero)
         found = self._stepwise()
         if isinstance(found, str):
-            return Judgement(Verdict.UNDECIDED, f"the pushforwards cannot be composed in the order of features: {found}")
+            return Judgement(
+                Verdict.UNDECIDED, f"the pushforwards cannot be composed in the order of features: {found}"
+            )
         sides = [(self.composed.get(z, tree.zero), found.get(z, tree.zero)) for z in self.image]
         residual = total((excess(p, q) for p, q in sides), tree.zero)
         failing = positive(residual)
@@ -126,7 +130,11 @@ class Features:
                     who = self.tree.experts[silent[0] - 1] if silent[0] else "the background"
                     return f"{where} {who} never goes"
                 rows = [
-                    {x: mass[t + 1][(*prefix, x)] / mass[t][prefix] for x in following[prefix] if (*prefix, x) in mass[t + 1]}
+                    {
+                        x: mass[t + 1][(*prefix, x)] / mass[t][prefix]
+                        for x in following[prefix]
+                        if (*prefix, x) in mass[t + 1]
+                    }
                     for mass in masses
                 ]
                 weights = self._weights(rows, [*following[prefix]])

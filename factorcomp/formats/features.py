@@ -9,7 +9,7 @@ from factorcomp.formats.json_features import MEMORY_PER_BYTE, read_features
 from factorcomp.formats.python_objects import SCHEME, find_python
 from factorcomp.models import memory
 from factorcomp.models.errors import InputError
-from factorcomp.models.feature_maps import AbstractFeatureMap, FeatureFunction, FeatureMap
+from factorcomp.models.feature_maps import FeatureFunction, FeatureMap
 from factorcomp.models.tabular import Source
 
 
@@ -38,8 +38,8 @@ def load_features(name: str | os.PathLike[str]) -> FeatureMap:
 
 def _from_python(name: str) -> FeatureMap:
     found = find_python(name)
-    if isinstance(found, AbstractFeatureMap):
-        return replace(found, source=Source(name))  # ty: ignore[invalid-return-type]
+    if isinstance(found, FeatureMap):
+        return replace(found, source=Source(name))
     if isinstance(found, type) or not callable(found):
         kind = "a class" if isinstance(found, type) else f"a {type(found).__name__}"
         raise InputError(f"{name}: found {kind}; needed a function from a tuple of tokens to a tuple of feature tokens")

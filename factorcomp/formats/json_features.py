@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
 from factorcomp.formats.json_text import decoded
 from factorcomp.models.errors import Problems, shown
@@ -92,12 +91,12 @@ def _masks(given: object, problems: Problems) -> FeatureMasks:
     if type(given) is not dict:
         problems.add("masks", f"found {shown(given)}; needed an object: expert name -> list of coordinates")
         return {}
-    masks = {}
+    masks: dict[str, tuple[int, ...]] = {}
     for name, written in given.items():
         numbers = [_whole(number) for number in written] if type(written) is list else [None]
         if None in numbers or len(set(numbers)) < len(numbers):
             problems.add(f"masks.{name}", f"found {shown(written)}; needed different coordinates, counted from 0")
-        masks[name] = tuple(sorted(number for number in numbers if number is not None))
+        masks[str(name)] = tuple(sorted(number for number in numbers if number is not None))
     return masks
 
 
@@ -184,9 +183,7 @@ def _read_states(file: Mapping[str, Any], head: Head, problems: Problems) -> Tra
     )
 
 
-def _targets(
-    given: object, place: str, head: Head, states: Mapping[str, int], problems: Problems
-) -> list[int]:
+def _targets(given: object, place: str, head: Head, states: Mapping[str, int], problems: Problems) -> list[int]:
     found = []
     for token, target in _tokens(given, place, head, problems):
         if target is not _MISSING and (not isinstance(target, str) or target not in states):
@@ -214,9 +211,7 @@ def _tokens(given: object, place: str, head: Head, problems: Problems) -> list[t
     return [(token, given.get(token, _MISSING)) for token in head.vocabulary]
 
 
-def _places(
-    written: Sequence[tuple[object, object]], place: str, head: Head, problems: Problems
-) -> list[int]:
+def _places(written: Sequence[tuple[object, object]], place: str, head: Head, problems: Problems) -> list[int]:
     """The places of these feature tokens, each told apart from the others."""
     known = {token: number for number, token in enumerate(head.features)}
     found, seen = [], set()

@@ -35,12 +35,9 @@ _LONGEST_TO_COUNT = 62
 class AbstractFeatureMap(abc.ABC):
     """A map from sequences of tokens to tuples of feature tokens.
 
-    **Fields:** `masks`: which coordinates each expert owns; `None` where nothing is said. `source`: where it comes from.
+    Each kind has the fields `masks` (which coordinates each expert owns; `None` where nothing is said), `source` (where
+    it comes from) and `kind`.
     """
-
-    kind: ClassVar[str]
-    masks: FeatureMasks | None
-    source: Source
 
     @abc.abstractmethod
     def tabulate(self, vocabulary: Sequence[str], length: int) -> "FeatureTable":
@@ -54,7 +51,7 @@ class AbstractFeatureMap(abc.ABC):
 class FeatureTable(AbstractFeatureMap):
     """A feature map for one length: row `y` of `values` is `D(y)`, by the places of its tokens in `features`.
 
-    Sequences stand in vocabulary order, first token most significant.
+    Sequences stand in vocabulary order, first token most significant. `kind`: of the map that this is the table of.
 
     >>> table = FeatureTable.from_tuples([["x"], ["y"]], ["a", "b"], 1)
     >>> table.coordinates, table.values.tolist()
@@ -67,7 +64,7 @@ class FeatureTable(AbstractFeatureMap):
     values: Int[np.ndarray, "sequences coordinates"]
     masks: FeatureMasks | None = None
     source: Source = field(default_factory=lambda: _IN_MEMORY)
-    kind: ClassVar[str] = "table"
+    kind: str = "table"
 
     @classmethod
     def from_tuples(
@@ -199,9 +196,7 @@ class Transducer(AbstractFeatureMap):
         _check_tokens(self.vocabulary, vocabulary, problems)
         problems.raise_any()
         places = [self.vocabulary.index(token) for token in vocabulary]
-        return replace(
-            self, vocabulary=tuple(vocabulary), labels=self.labels[:, places], next=self.next[:, places]
-        )
+        return replace(self, vocabulary=tuple(vocabulary), labels=self.labels[:, places], next=self.next[:, places])
 
 
 @dataclass(frozen=True)
@@ -247,9 +242,7 @@ def read_tuples(
     count = prefix_count(len(vocabulary), length)
     if len(rows) != count:
         needed = f"{len(vocabulary)}^{length}" if count is None else count
-        problems.add(
-            "table", f"found {len(rows)} tuples; needed {needed}, one for each sequence of {length} tokens"
-        )
+        problems.add("table", f"found {len(rows)} tuples; needed {needed}, one for each sequence of {length} tokens")
     places = {token: place for place, token in enumerate(features)}
     width = len(rows[0]) if rows and isinstance(rows[0], list) else 0
     values = np.zeros((len(rows), width), dtype=np.int64)
@@ -268,9 +261,7 @@ def read_tuples(
     return values
 
 
-def _check(
-    of: AbstractFeatureMap, mine: Sequence[str], vocabulary: Sequence[str], length: int, longest: int | None
-) -> None:
+def _check(of: "FeatureMap", mine: Sequence[str], vocabulary: Sequence[str], length: int, longest: int | None) -> None:
     problems = Problems(of.source.name)
     _check_tokens(mine, vocabulary, problems)
     if longest is not None and length > longest:
@@ -297,7 +288,7 @@ def _require_room(name: str, vocab: int, length: int, coordinates: int) -> None:
 
 
 def _table(
-    of: AbstractFeatureMap,
+    of: "FeatureMap",
     vocabulary: tuple[str, ...],
     features: tuple[str, ...],
     steps: Iterable[Int[np.ndarray, "_ vocab"]],

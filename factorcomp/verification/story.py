@@ -9,12 +9,14 @@ from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
+from factorcomp.models.feature_maps import FeatureMasks
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
-from factorcomp.verdicts import Marks, ModelName, Report
+from factorcomp.verdicts import FeatureMeasures, Marks, ModelName, Report
+from factorcomp.verification.features import Features, as_map, decide_features, refuse, tabulated
 from factorcomp.verification.kernel import (
     decide_all_lengths,
     decide_exactly,
@@ -37,6 +39,8 @@ def verify(
     weights: Mapping[str, Numeric] | None = None,
     exact: bool = False,
     require: Sequence[str] | str = ("interval_joint",),
+    features: Features | None = None,
+    feature_masks: FeatureMasks | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -50,7 +54,9 @@ def verify(
     nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the
     prefixes that the composition can reach, or all. `null_tokens`: theory.md 1.3. `weights`: expert name -> the factor
     of its log-ratio. `exact`: decide by the rational kernel alone. `require`: the claim or claims that make the
-    verdict. `progress`: called with the prefixes (states) done and their number.
+    verdict. `features`: a feature map, or a function from a tuple of tokens to a tuple of feature tokens (theory.md,
+    section 6). `feature_masks`: expert name -> its coordinates (from 0); by default those of the map. `progress`:
+    called with the prefixes (states) done and their number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -77,10 +83,19 @@ def verify(
         null_tokens=null_tokens,
         weights=weights,
         require=require,
+        features=features is not None,
     )
+    if feature_masks is not None and features is None:
+        raise InputError("feature masks are given, and no feature map; give one (--features FILE)")
     marks: dict[Tokens, Marks] = {}
+    said: FeatureMeasures | None = None
+    mapped = None if features is None else as_map(features)
+    if mapped is not None and question.length == "every":
+        refuse(question)
     if (found := finite_state_models(background, aligned_experts, question)) is not None:
         base, own = found
+        if mapped is not None:
+            refuse(question)
         if question.length == "every":
             findings = decide_all_lengths(base, own, question, progress, exact=exact)
         elif exact:
@@ -99,6 +114,9 @@ def verify(
             findings = decide_exactly(base, tables, question, progress)
         else:
             findings = settle(decide(base, tables, question, progress), base, tables, question)
+        if mapped is not None:
+            table, question = tabulated(mapped, feature_masks, base, tables, question, require)
+            findings, said = decide_features(findings, table, base, tables, question, exact=exact)
     models = (background, *aligned_experts.values())
     return Report(
         background=_name(background),
@@ -112,6 +130,7 @@ def verify(
         steps=steps_to_show(findings, background, aligned_experts, question),
         prefixes=findings.prefixes,
         marks=marks,
+        features=said,
     )
 
 
