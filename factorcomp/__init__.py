@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from factorcomp.certificates.claims import ClaimResult, Findings, Measures, Question, Verdict
     from factorcomp.composition import compose
     from factorcomp.diagnosis import doctor
-    from factorcomp.formats import load, save
+    from factorcomp.formats import load, load_features, save
     from factorcomp.models.errors import InputError
     from factorcomp.models.finite_state import FiniteStateModel
     from factorcomp.models.function import FunctionModel
@@ -40,6 +40,7 @@ _ORIGINS = {
     "compose": "composition:compose",
     "doctor": "diagnosis:doctor",
     "load": "formats:load",
+    "load_features": "formats:load_features",
     "save": "formats:save",
     "verify": "verification:verify",
 }
@@ -63,6 +64,7 @@ __all__ = [
     "compose",
     "doctor",
     "load",
+    "load_features",
     "save",
     "verify",
 ]

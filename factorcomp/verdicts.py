@@ -117,7 +117,7 @@ class FeatureMeasures:
     masks: Mapping[str, Mask]
     conditions: Mapping[str, Condition]
     path_oscillation: float | None = None
-    gaps: Mapping[str, tuple[Number, Number]] | None = None
+    gaps: Mapping[str, tuple[Number | None, Number | None]] | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -149,6 +149,8 @@ class FeatureClaims:
             return self.result(claim, HOLDS, RELABELS, residual=0.0), False
         if self.laws.lawless is not None:
             return self.result(claim, UNDECIDED, self._lawless()), False
+        if not all(law.sound for law in (self.laws.local, *self.laws.models)):
+            return self.result(claim, UNDECIDED, UNSETTLED), True
         other = stepwise_in_features(table, self.laws.models, self.question.null_tokens)
         if isinstance(other, Undefined):
             why = f"the pushforwards cannot be composed in the order of features: {self._undefined(other)}"
@@ -280,15 +282,17 @@ class FeatureClaims:
         }
         return Condition(REFUTED, f"({letter}) {said[letter]}")
 
-    def _path_oscillation(self) -> float:
+    def _path_oscillation(self) -> float | None:
         values = self.laws.normalizers.values[self.laws.reached[-1]]
+        if not len(values):  # floats too small to tell what can be reached
+            return None
         low, high = values.min(), values.max()
         if isinstance(low, Fraction):
             ratio = high / low
             return math.log(ratio.numerator) - math.log(ratio.denominator) if ratio != 1 else 0.0
-        return float(np.log(high) - np.log(low)) if high > low > 0 else 0.0
+        return float(np.log(high) - np.log(low)) if self.laws.normalizers.sound else None
 
-    def _gaps(self, name: str) -> tuple[Number, Number]:
+    def _gaps(self, name: str) -> tuple[Number | None, Number | None]:
         block, law = self.block(name), self.law(name)
         local, whole = (compare(of.summed(block), law.summed(block)).tv for of in (self.laws.local, self.laws.whole))
         return local, whole

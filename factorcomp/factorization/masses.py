@@ -34,6 +34,11 @@ class Masses:
         """Whether these are fractions."""
         return self.values.dtype == object
 
+    @property
+    def sound(self) -> bool:
+        """Whether there is a bound on the error, so that zeros are zeros."""
+        return bool(np.isfinite(self.relative))
+
     def summed(self, ids: Ids, count: int = 0) -> "Masses":
         """The sums over cells, which are numbered from 0; `count`: at least so many."""
         count = max(count, int(ids.max(initial=-1)) + 1)
@@ -62,10 +67,11 @@ def differ(left: Numbers, right: Numbers, relative: float) -> Bool[np.ndarray, "
 class Comparison(NamedTuple):
     """Two laws of the same cells: their total variation, and the first cell where they differ most.
 
-    `differ`: whether they do; `None` where floats cannot tell. `tied`: another cell may differ as much.
+    `tv`: `None` where floats overflow. `differ`: whether they do; `None` where floats cannot tell. `tied`: another cell
+    may differ as much.
     """
 
-    tv: Number
+    tv: Number | None
     differ: bool | None
     cell: int
     tied: bool
@@ -83,7 +89,8 @@ def compare(left: Masses, right: Masses) -> Comparison:
     error = relative * (left.values + right.values) if np.isfinite(relative) else np.full(len(gaps), np.inf)
     near = (gaps + error >= gaps[cell] - error[cell]) & (gaps > 0)
     first = int(near.argmax())
-    return Comparison(float(tv), True if certain.any() else None, first, int(near.sum()) > 1)
+    tv = float(tv) if np.isfinite(tv) else None
+    return Comparison(tv, True if certain.any() else None, first, int(near.sum()) > 1)
 
 
 class Composed(NamedTuple):
@@ -103,17 +110,17 @@ def compose(models: Sequence[Masses], null_tokens: NullTokens) -> Composed:
     opened = [np.logical_and(p > 0, ~possible) for p in own]
     openers = np.sum(opened, axis=0) if opened else np.zeros(base.shape, dtype=int)
     with np.errstate(all="ignore"):
-        weights: Numbers = base
+        weights: Any = base
         for p in own:
             weights = weights * (p / np.where(possible, base, one))
         taken: Numbers = np.full(base.shape, zero, dtype=base.dtype)
         for p, opens in zip(own, opened, strict=True):
             taken = np.where(opens & (null_tokens == "cancel"), p, taken)
         weights = np.where(possible, weights, taken)
-        normalizer = weights.sum(axis=-1)
-        rows = weights / np.where(normalizer > 0, normalizer, one)[:, None]
+        normalizer: Any = weights.sum(axis=-1)
+        rows: Any = weights / np.where(normalizer > 0, normalizer, one)[:, None]
     tolerated = {"strict": 0, "cancel": 1, "drop": len(own)}[null_tokens]
-    undefined = (openers > tolerated).any(axis=-1)
+    undefined = np.asarray(np.greater(openers, tolerated).any(axis=-1))
     if exact:
         return Composed(Masses(rows), Masses(normalizer), undefined)
     wanted = np.where(possible, np.all([p > 0 for p in own], axis=0), np.greater(taken, 0))

@@ -82,7 +82,9 @@ def _reweighted(local: Masses, normalizers: Masses) -> Masses:
     """`P_G = P_L e^S / E_L e^S` (1.5 (1))."""
     weights = np.where(local.values > 0, local.values * normalizers.values, local.values)
     relative = local.relative + normalizers.relative + (len(weights) + 8) * EPS
-    return Masses(weights / weights.sum(), 0.0 if local.exact else bounded(2 * relative))
+    with np.errstate(all="ignore"):
+        weights = weights / weights.sum()
+    return Masses(weights, 0.0 if local.exact else bounded(2 * relative))
 
 
 def _extended(law: Masses, rows: Masses) -> Masses:
