@@ -67,8 +67,8 @@ def differ(left: Numbers, right: Numbers, relative: float) -> Bool[np.ndarray, "
 class Comparison(NamedTuple):
     """Two laws of the same cells: their total variation, and the first cell where they differ most.
 
-    `tv`: `None` where floats overflow. `differ`: whether they do; `None` where floats cannot tell. `tied`: another cell
-    may differ as much.
+    `tv`: `None` where floats are too small or too large. `differ`: whether they do; `None` where floats cannot tell.
+    `tied`: another cell may differ as much.
     """
 
     tv: Number | None
@@ -79,6 +79,8 @@ class Comparison(NamedTuple):
 
 def compare(left: Masses, right: Masses) -> Comparison:
     """`TV = sum (left - right)_+`, which is the total variation where `left` has mass 1."""
+    if not (left.sound and right.sound):
+        return Comparison(None, None, 0, True)
     gaps = np.abs(left.values - right.values)
     tv = np.maximum(left.values - right.values, 0).sum()
     cell = int(gaps.argmax())
@@ -86,11 +88,10 @@ def compare(left: Masses, right: Masses) -> Comparison:
         return Comparison(Fraction(tv), bool(tv > 0), cell, False)
     relative = left.relative + right.relative
     certain = differ(left.values, right.values, relative)
-    error = relative * (left.values + right.values) if np.isfinite(relative) else np.full(len(gaps), np.inf)
+    error = relative * (left.values + right.values)
     near = (gaps + error >= gaps[cell] - error[cell]) & (gaps > 0)
     first = int(near.argmax())
-    tv = float(tv) if np.isfinite(tv) else None
-    return Comparison(tv, True if certain.any() else None, first, int(near.sum()) > 1)
+    return Comparison(float(tv), True if certain.any() else None, first, int(near.sum()) > 1)
 
 
 class Composed(NamedTuple):

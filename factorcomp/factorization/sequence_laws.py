@@ -46,6 +46,7 @@ class SequenceLaws:
         return self.local.exact
 
 
+@np.errstate(all="ignore")  # what leaves the range of floats loses its bound on the error instead
 def sequence_laws(background: TabularModel, experts: Mapping[str, TabularModel], question: Question) -> SequenceLaws:
     """The laws of sequences of `question.horizon` tokens; the composition must be well defined where it goes."""
     length, vocab = question.horizon, len(background.vocabulary)
@@ -107,8 +108,7 @@ def _floats(rows: AbstractRows) -> Masses:
     logs = rows.log_probs(0, rows.shape[0])
     error = float(rows.error(0, rows.shape[0]).max(initial=0.0))
     relative = bounded(np.expm1(min(error, 1.0)) + 4 * EPS * (1 + np.abs(logs[logs > -np.inf]).max(initial=0.0)))
-    with np.errstate(under="ignore"):
-        return _checked(Masses(np.ascontiguousarray(np.exp(logs)), relative), logs > -np.inf)
+    return _checked(Masses(np.ascontiguousarray(np.exp(logs)), relative), logs > -np.inf)
 
 
 def _fractions(steps: Sequence[Sequence[AbstractRows]]) -> list[list[Masses]] | None:
