@@ -1,8 +1,10 @@
 """Random feature maps by construction, as the files that describe them: of all kinds, causal and not."""
 
+import json
 import random
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 FORMAT = "factorcomp-features/1"
 KINDS = ("table", "grid", "rank", "position_wise", "prefix_dependent", "transducer")
@@ -62,3 +64,10 @@ def transducer(draw: random.Random, tokens: Sequence[str]) -> dict:
         for state in states
     }
     return {"initial": states[0], "states": said, "features": tokens}
+
+
+def written(file: dict, folder: Path, name: str = "features.json") -> Path:
+    """The file, in a folder."""
+    path = folder / name
+    path.write_text(json.dumps(file), encoding="utf-8")
+    return path

@@ -48,6 +48,8 @@ class FeatureMap:
         if length < self.shortest or (self.longest is not None and length > self.longest):
             raise KernelError(f"features: got a map up to length {self.longest}, needed the length {length}")
         image = [self.apply(sequence) for sequence in itertools.product(vocabulary, repeat=length)]
+        for token in (token for features in image for token in features if token not in self.features):
+            raise KernelError(f"features: got {brief(token)}, needed one of the feature tokens")
         if len(set(image)) < len(image):
             raise KernelError("features: got a map that takes two sequences to one tuple, needed a bijection")
         return image

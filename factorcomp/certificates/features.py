@@ -62,7 +62,7 @@ class Features:
         if not coordinates or self.copies(member):
             return Judgement(Verdict.HOLDS, holds, tree.zero)
         mine, other = (_marginal(law, coordinates, tree.zero) for law in (self.composed, self.laws[member]))
-        cells = [c for c in product(self.order, repeat=len(coordinates)) if c in mine or c in other]
+        cells = sorted({*mine, *other}, key=lambda cell: [self.order.index(z) for z in cell])
         sides = [(mine.get(cell, tree.zero), other.get(cell, tree.zero)) for cell in cells]
         residual = total((excess(p, q) for p, q in sides), tree.zero)
         failing = positive(residual)
