@@ -115,6 +115,6 @@ def _firsts(ids: Ids) -> Ids:
     return np.unique(ids, return_index=True)[1]
 
 
-def _met(groups_of: Ids, flags: Flags, groups: int) -> Flags:
+def _met(groups_of: Ids, flags: Bool[np.ndarray, " _"], groups: int) -> Bool[np.ndarray, " _"]:
     """The groups that hold a flag which is up."""
     return np.bincount(groups_of[flags], minlength=groups) > 0

@@ -97,7 +97,7 @@ def _extended(law: Masses, rows: Masses) -> Masses:
     return _checked(Masses(values, bounded(law.relative + rows.relative + EPS)), possible)
 
 
-def _checked(masses: Masses, possible: Bool[np.ndarray, " _"]) -> Masses:
+def _checked(masses: Masses, possible: Bool[np.ndarray, "*_"]) -> Masses:
     """The masses, without a bound where floats are too small to be trusted."""
     if masses.exact or sound_where(masses.values, possible):
         return masses

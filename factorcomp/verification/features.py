@@ -18,7 +18,7 @@ from factorcomp.verification.kernel import NUMBERS_TO_SETTLE, decide_exactly
 Features = FeatureMap | Callable[[tuple[str, ...]], Sequence[str]]
 
 
-def as_map(features: Features) -> FeatureMap:
+def as_map(features: object) -> FeatureMap:
     """The map; a Python function as one.
 
     **Raises** `TypeError` for anything else.

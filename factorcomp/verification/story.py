@@ -9,7 +9,6 @@ from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
-from factorcomp.models.feature_maps import FeatureMasks
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.windows import as_finite_state
@@ -40,7 +39,7 @@ def verify(
     exact: bool = False,
     require: Sequence[str] | str = ("interval_joint",),
     features: Features | None = None,
-    feature_masks: FeatureMasks | None = None,
+    feature_masks: Masks = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
