@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from factorcomp.models.errors import InputError
     from factorcomp.models.finite_state import FiniteStateModel
     from factorcomp.models.function import FunctionModel
+    from factorcomp.models.pushforward import push_forward
     from factorcomp.models.tabular import TabularModel
     from factorcomp.models.windows import as_finite_state
     from factorcomp.verdicts import Diagnosis, Report
@@ -41,6 +42,7 @@ _ORIGINS = {
     "doctor": "diagnosis:doctor",
     "load": "formats:load",
     "load_features": "formats:load_features",
+    "push_forward": "models.pushforward:push_forward",
     "save": "formats:save",
     "verify": "verification:verify",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "doctor",
     "load",
     "load_features",
+    "push_forward",
     "save",
     "verify",
 ]

@@ -64,7 +64,7 @@ def ask(
 
 def ask_features(
     question: Question,
-    coordinates: int,
+    coordinates: Length,
     experts: Mapping[str, Any],
     given: Any,
     of_the_map: Any,
@@ -86,7 +86,7 @@ def ask_features(
             problems.append(f"the required claim {name!r} names {mask!r}, which has no mask of features")
     if problems:
         raise InputError(problems)
-    return replace(question, feature_masks={n: mask for n, mask in found.items() if not isinstance(mask, Positions)})
+    return replace(question, feature_masks=dict(found))
 
 
 def _name_problems(experts: Mapping[str, Model]) -> list[str]:

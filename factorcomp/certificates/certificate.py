@@ -47,7 +47,7 @@ _SHAPE = {
     "evidence": {"deviating": _SPANS, "active": _SPANS, "masks": ({"*": [int]}, None)},
     "digest": str,
 }
-_FEATURES = _NAMED | {"masks": {"*": [int]}}
+_FEATURES = _NAMED | {"masks": {"*": ([int], str)}}
 _INVARIANT = {"states": [([str], None)], "next": [[(int, None)]], "phases": ([[[str]]], None)}
 _EVERY_LENGTH = _SHAPE | {"evidence": {"invariant": (_INVARIANT, None), "masks": ({"*": str}, None)}}
 _WITNESSES = (
@@ -212,12 +212,14 @@ def stated_question(data: Mapping[str, Any], path: str) -> Question:
         scope=data["scope"],
         null_tokens=data["null_tokens"],
         weights={name: fraction(weight, f"{path}: weights.{name}") for name, weight in data["weights"].items()},
-        feature_masks=_feature_masks(data),
+        feature_masks=_feature_masks(data, path),
     )
 
 
-def _feature_masks(data: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:
-    return {n: tuple(mask) for n, mask in data["features"]["masks"].items()} if "features" in data else None
+def _feature_masks(data: Mapping[str, Any], path: str) -> dict[str, Mask] | None:
+    if "features" not in data:
+        return None
+    return {name: _mask(mask, f"{path}: features.{name}") for name, mask in data["features"]["masks"].items()}
 
 
 def _mask(mask: str | list[int], place: str) -> Mask:

@@ -64,7 +64,7 @@ class Question:
     scope: Scope = "reachable"
     null_tokens: NullTokens = "cancel"
     weights: Mapping[str, Fraction] = field(default_factory=dict)
-    feature_masks: Mapping[str, tuple[int, ...]] | None = None
+    feature_masks: Mapping[str, Mask] | None = None
 
     @property
     def horizon(self) -> int:

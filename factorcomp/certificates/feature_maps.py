@@ -29,7 +29,8 @@ class FeatureMap:
     """A map from sequences of tokens to tuples of feature tokens.
 
     **Fields:** `vocabulary`, `features`: the tokens, and the feature tokens in their order. `apply`: the map.
-    `shortest`, `longest`: the lengths that it has. `sha256`: the digest of the file that it was read from.
+    `shortest`, `longest`: the lengths that it has. `machine`: the initial state and all states of a transducer.
+    `sha256`: the digest of the file that it was read from.
     """
 
     vocabulary: Tokens
@@ -37,6 +38,7 @@ class FeatureMap:
     apply: Apply
     shortest: int
     longest: int | None
+    machine: tuple[str, Mapping[str, Any]] | None = None
     sha256: str | None = field(default=None, compare=False)
 
     def image(self, vocabulary: Tokens, length: int) -> list[Tokens]:
@@ -78,7 +80,8 @@ def read_feature_map(path: str | os.PathLike[str]) -> FeatureMap:
             raise KernelError(f"{place}: masks.{name}: got {mask}, needed different coordinates from 0")
     apply, shortest, longest = _READERS[kind](file, place)
     vocabulary, features = tuple(file["vocabulary"]), tuple(file["features"])
-    return FeatureMap(vocabulary, features, apply, shortest, longest, hashlib.sha256(data).hexdigest())
+    machine = (file["initial"], file["states"]) if kind == "transducer" else None
+    return FeatureMap(vocabulary, features, apply, shortest, longest, machine, hashlib.sha256(data).hexdigest())
 
 
 def _table(file: Mapping[str, Any], place: str) -> tuple[Apply, int, int]:

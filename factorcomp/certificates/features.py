@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from factorcomp.certificates.claims import FeatureWitness, SequenceWitness, Tokens, Verdict
+from factorcomp.certificates.claims import FeatureWitness, Mask, Positions, SequenceWitness, Tokens, Verdict
 from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Value, excess, largest, positive, surely_less, total
 from factorcomp.certificates.feature_maps import FeatureMap
@@ -22,11 +22,11 @@ class Features:
     carried over. `composed`: that of the composition in tokens, carried over. `lawless`: the expert that has no law.
     """
 
-    def __init__(self, tree: Tree, features: FeatureMap, masks: Mapping[str, Sequence[int]]) -> None:
-        self.tree, self.masks, self.order = tree, masks, features.features
+    def __init__(self, tree: Tree, features: FeatureMap, masks: Mapping[str, Mask]) -> None:
+        self.tree, self.order = tree, features.features
         self.image = features.image(tree.vocabulary, tree.length)
         self.coordinates = len(self.image[0])
-        check_masks(masks, self.coordinates)
+        self.masks = check_masks(masks, self.coordinates)
         self.lawless = next((name for m, name in enumerate(tree.experts, 1) if _lost(tree, m)), None)
         if self.lawless is None:
             self.composed = self._carried(tree.composition[-1])
@@ -55,7 +55,7 @@ class Features:
 
     def projective(self, name: str) -> Judgement:
         """On the coordinates of an expert the features of the composition have the law of that expert's."""
-        member, coordinates, tree = self.tree.experts.index(name) + 1, tuple(self.masks[name]), self.tree
+        member, coordinates, tree = self.tree.experts.index(name) + 1, self.masks[name], self.tree
         if self.lawless is not None:
             return Judgement(Verdict.UNDECIDED, LAWLESS.format(self.lawless))
         holds = f"on its coordinates the features of the composition have the law of {name}"
@@ -164,13 +164,17 @@ class Features:
         return weights
 
 
-def check_masks(masks: Mapping[str, Sequence[int]], coordinates: int) -> None:
-    """Raises `KernelError` unless the masks are increasing and disjoint coordinates."""
+def check_masks(given: Mapping[str, Mask], coordinates: int) -> dict[str, tuple[int, ...]]:
+    """The masks; raises `KernelError` unless they are increasing and disjoint coordinates."""
+    masks = {name: mask for name, mask in given.items() if not isinstance(mask, Positions)}
+    if len(masks) < len(given):
+        raise KernelError("got a feature mask without an end, needed coordinates")
     owned = sorted(coordinate for mask in masks.values() for coordinate in mask)
     if len({*owned}) < len(owned) or any([*mask] != sorted(mask) for mask in masks.values()):
         raise KernelError("got feature masks that overlap or do not increase, needed disjoint increasing coordinates")
     if owned and not 0 <= owned[0] <= owned[-1] < coordinates:
         raise KernelError(f"got feature masks at {owned[0]} to {owned[-1]}, needed coordinates below {coordinates}")
+    return masks
 
 
 def _lost(tree: Tree, member: int) -> bool:

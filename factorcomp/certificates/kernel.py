@@ -8,6 +8,7 @@ is exact in both cases. Nothing is shared with the engines.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -31,6 +32,7 @@ from factorcomp.certificates.feature_maps import FeatureMap
 from factorcomp.certificates.features import Features
 from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
+from factorcomp.certificates.pushforward import with_features
 from factorcomp.certificates.rows import largest_in_nats
 from factorcomp.certificates.tree import Levels, Progress, Tree, bounded, given_masks, spans
 
@@ -60,9 +62,11 @@ def decide(
     if (features is None) != (question.feature_masks is None):
         raise KernelError("got a feature map without a question about it, or the question alone; needed both or none")
     if question.length == "every":
-        if features is not None:
-            raise KernelError("got a feature map for every length, needed one length")
-        return decide_every_length(background, experts, question, progress, claims, residuals)
+        plain = replace(question, feature_masks=None)
+        findings = decide_every_length(background, experts, plain, progress, claims, residuals)
+        if features is None:
+            return findings
+        return with_features(findings, background, experts, question, features, claims, residuals)
     tables = {name: _table(model, bounded(question)) for name, model in experts.items()}
     tree = Tree(_table(background, bounded(question)), tables, question, progress)
     results = [_result(tree, "well_defined", composition.well_defined(tree))]

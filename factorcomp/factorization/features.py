@@ -21,6 +21,7 @@ from factorcomp.certificates.claims import (
     FeatureWitness,
     Findings,
     Number,
+    Positions,
     Question,
     SequenceWitness,
     Verdict,
@@ -66,12 +67,13 @@ def with_features(
     if findings.measures is None:
         why = "the composition is not well defined"
         claims = [about.result(claim, UNDECIDED, why, mask=mask) for claim, mask in about.names]
-        return _placed(findings, claims, frozenset()), about.measures(defined=False)
+        return placed(findings, claims, frozenset()), about.measures(defined=False)
     claims, unsettled = about.decided()
-    return _placed(findings, claims, unsettled), about.measures(defined=True)
+    return placed(findings, claims, unsettled), about.measures(defined=True)
 
 
-def _placed(findings: Findings, claims: Sequence[ClaimResult], unsettled: frozenset[str]) -> Findings:
+def placed(findings: Findings, claims: Sequence[ClaimResult], unsettled: frozenset[str]) -> Findings:
+    """The findings with more claims, in the order of a report."""
     everything = sorted([*findings.claims, *claims], key=lambda result: CLAIMS.index(result.claim))
     return replace(findings, claims=tuple(everything), unsettled=findings.unsettled | unsettled)
 
@@ -88,7 +90,8 @@ class FeatureClaims:
     ):
         self.table, self.question, self.experts = table, question, tuple(experts)
         self.models = (background, experts)
-        self.masks = question.feature_masks or {}
+        given = question.feature_masks or {}
+        self.masks = {name: mask for name, mask in given.items() if not isinstance(mask, Positions)}
         self.owners = [name for name in experts if name in self.masks]
         self.names = [("feature_projective", name) for name in self.owners] + [("feature_commutes", None)]
         self.causal = is_causal(table)
@@ -112,7 +115,7 @@ class FeatureClaims:
 
     def block(self, name: str) -> Ids:
         """Of each sequence, its cell on the coordinates of an expert."""
-        return block_cells(self.table, tuple(self.masks.get(name, ())))
+        return block_cells(self.table, self.masks.get(name, ()))
 
     def law(self, name: str) -> Masses:
         """The law of an expert."""
@@ -120,7 +123,7 @@ class FeatureClaims:
 
     def projective(self, name: str) -> tuple[ClaimResult, bool]:
         """On the coordinates of its mask the composition has the law of the expert (6.1, 2.9)."""
-        claim, coordinates = "feature_projective", tuple(self.masks[name])
+        claim, coordinates = "feature_projective", self.masks[name]
         if self.laws.lawless is not None:
             return self.result(claim, UNDECIDED, self._lawless(), mask=name), False
         holds = f"on its coordinates the features of the composition have the law of {name}"
@@ -192,7 +195,7 @@ class FeatureClaims:
             oscillation = self._path_oscillation()
             gaps = {name: self._gaps(name) for name in self.owners}
         source = ModelName(table.source.name, table.source.sha256)
-        masks = {name: tuple(self.masks[name]) for name in self.owners}
+        masks = {name: self.masks[name] for name in self.owners}
         return FeatureMeasures(
             source, table.kind, table.coordinates, table.features, masks, conditions, oscillation, gaps
         )
@@ -263,7 +266,7 @@ class FeatureClaims:
     def _factorized(self) -> Condition:
         every = range(self.table.coordinates)
         owned = {c for name in self.owners for c in self.masks[name]}
-        mine = [tuple(self.masks.get(name, ())) for name in self.experts]
+        mine = [self.masks.get(name, ()) for name in self.experts]
         others = [block_cells(self.table, tuple(c for c in every if c not in mask)) for mask in mine]
         rest = block_cells(self.table, tuple(c for c in every if c not in owned))
         found: Factorization = factorized(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from factorcomp.certificates import FeatureMap as KernelMap
 from factorcomp.certificates.claims import FEATURE_CLAIMS, Findings, Question
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.features import check_features, with_features
-from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureFunction, FeatureMap, FeatureTable
 from factorcomp.models.tabular import TabularModel
 from factorcomp.questions import ask_features
@@ -25,10 +25,11 @@ def as_map(features: object) -> FeatureMap:
     """
     if isinstance(features, FeatureMap):
         return features
+    function: Any = features
     if not callable(features) or isinstance(features, type):
         needed = "needed a feature map: factorcomp.load_features(path) reads one, or a function of a tuple of tokens"
         raise TypeError(f"features: got {features!r}, {needed}")
-    return FeatureFunction(features)
+    return FeatureFunction(function)
 
 
 def decide_features(
@@ -76,9 +77,3 @@ def tabulated(
     table = replace(features.tabulate(background.vocabulary, question.horizon), kind=features.kind)
     check_features(table)
     return table, ask_features(question, table.coordinates, experts, feature_masks, features.masks, require)
-
-
-def refuse(question: Question) -> None:
-    """Raises `InputError`: a feature map is about all sequences of a length, one by one."""
-    what = "every length" if question.length == "every" else f"length {question.length}"
-    raise InputError(f"{what}: a feature map needs all sequences, one by one; ask about a shorter length (--length N)")

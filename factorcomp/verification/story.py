@@ -15,7 +15,8 @@ from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import FeatureMeasures, Marks, ModelName, Report
-from factorcomp.verification.features import Features, as_map, decide_features, refuse, tabulated
+from factorcomp.verification.feature_states import decide_features_of_states, transduced
+from factorcomp.verification.features import Features, as_map, decide_features, tabulated
 from factorcomp.verification.kernel import (
     decide_all_lengths,
     decide_exactly,
@@ -89,12 +90,11 @@ def verify(
     marks: dict[Tokens, Marks] = {}
     said: FeatureMeasures | None = None
     mapped = None if features is None else as_map(features)
-    if mapped is not None and question.length == "every":
-        refuse(question)
     if (found := finite_state_models(background, aligned_experts, question)) is not None:
         base, own = found
+        transducer, asked = None, question
         if mapped is not None:
-            refuse(question)
+            transducer, asked = transduced(mapped, feature_masks, own, question, require)
         if question.length == "every":
             findings = decide_all_lengths(base, own, question, progress, exact=exact)
         elif exact:
@@ -105,6 +105,9 @@ def verify(
         else:
             findings = settle_at_length(decide_at_length(base, own, question, progress), base, own, question)
         marks = marks_on_the_way(findings, base, own, question)
+        if transducer is not None:
+            findings, said = decide_features_of_states(findings, transducer, found, asked, progress, exact=exact)
+            question = asked
     else:
         base = as_table(background, question.horizon, progress)
         tables = {name: as_table(expert, question.horizon, progress) for name, expert in aligned_experts.items()}

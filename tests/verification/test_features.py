@@ -53,7 +53,7 @@ def in_floats(instance: Instance) -> tuple[TabularModel, dict[str, TabularModel]
 
 
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(25))
 def test_agrees_with_brute_force(seed, exact, tmp_path):
     """Claims with residuals and witnesses, and what is said of the map, by engine and kernel."""
     instance, file, features = drawn(seed, tmp_path)
@@ -95,7 +95,7 @@ def check_conditions(found, case, mapping, masks) -> None:
         assert conditions["factorized_conditionals"].verdict is (HOLDS if holds else REFUTED)
 
 
-@pytest.mark.parametrize("seed", range(100, 130))
+@pytest.mark.parametrize("seed", range(100, 115))
 def test_floats_never_say_more_than_they_know(seed, tmp_path):
     """Models in logs: a verdict is that of brute force, or a difference of rounding that is there, or left open."""
     instance, file, features = drawn(seed, tmp_path)
@@ -254,12 +254,6 @@ def test_what_cannot_be_asked(options, message):
 def test_what_is_no_map(features):
     with pytest.raises(TypeError, match="needed a feature map"):
         as_map(features)
-
-
-@pytest.mark.parametrize("length", [1000, "every"])
-def test_a_map_needs_every_sequence(length):
-    with pytest.raises(InputError, match="a feature map needs all sequences, one by one"):
-        verify(STATES, {"up": STATES}, length=length, features=lambda y: y)
 
 
 def test_finite_state_models_of_a_length_are_tabulated():
