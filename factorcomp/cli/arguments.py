@@ -124,7 +124,21 @@ class Arguments:
             masks[name] = self._positions(name, value)
         return masks
 
-    def _positions(self, name: str, value: str) -> Positions:
+    def feature_masks(self, given: Sequence[str] | None) -> dict[str, Positions] | None:
+        """The coordinates of the features that each expert owns, listed or as a slice."""
+        if not given:
+            return None
+        masks: dict[str, Positions] = {}
+        for word in given:
+            pair = self._expert("--feature-masks", word)
+            if pair is not None:
+                name, value = pair
+                if name in masks:
+                    self.problem(f"--feature-masks: got a mask of {name!r} twice; give all its coordinates in one")
+                masks[name] = self._positions(name, value, "--feature-masks")
+        return masks
+
+    def _positions(self, name: str, value: str, option: str = "--masks") -> Positions:
         match = _SLICE.fullmatch(value)
         if match and match[3] != "0":
             start, stop, step = (int(part) if part else None for part in match.groups())
@@ -132,14 +146,14 @@ class Arguments:
         words = [word.strip() for word in value.split(",")]
         if not all(re.fullmatch(r"\d{1,9}", word) for word in words):
             self.problem(
-                f"--masks {name}: got {value!r}, needed positions counted from 0, as in {name}=0,2,5, or a slice, as "
+                f"{option} {name}: got {value!r}, needed positions counted from 0, as in {name}=0,2,5, or a slice, as "
                 f"in {name}=0::3"
             )
             return ()
         positions = sorted(int(word) for word in words)
         twice = sorted({p for p in positions if positions.count(p) > 1})
         if twice:
-            self.problem(f"--masks {name}: got position {twice[0]} twice; give each position once")
+            self.problem(f"{option} {name}: got position {twice[0]} twice; give each position once")
         return tuple(positions)
 
     def weights(self, given: Sequence[str] | None) -> dict[str, Fraction] | None:
@@ -185,11 +199,11 @@ class Arguments:
         return promised
 
     def _predicate(self, name: str, place: str) -> Callable[..., Any] | None:
-        from factorcomp.formats.python_objects import read_attribute
+        from factorcomp.formats.python_objects import find_python
         from factorcomp.models.errors import InputError
 
         try:
-            found = read_attribute(place)
+            found = find_python(place)
         except InputError as error:
             self.problems += [f"--guarantee {name}: {line}" for line in error.problems]
             return None
@@ -270,8 +284,8 @@ class Arguments:
 
         for name in given:
             claim, colon, mask = name.partition(":")
-            if claim not in CLAIMS or (colon and claim != "projective"):
-                needed = f"one of {', '.join(CLAIMS)} (or projective:NAME)"
+            if claim not in CLAIMS or (colon and claim not in ("projective", "feature_projective")):
+                needed = f"one of {', '.join(CLAIMS)} (or projective:NAME, feature_projective:NAME)"
                 self.problem(f"--require: got {name!r}{_meant(claim, CLAIMS)}, needed {needed}")
             elif colon and self.names and mask not in self.names:
                 self.problem(f"--require {name}: no expert is named {mask!r}; there are {_listed(self.names)}")

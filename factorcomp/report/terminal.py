@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from factorcomp.certificates.claims import Verdict
-from factorcomp.report import inequalities, pieces, witnesses, words
+from factorcomp.report import features, inequalities, pieces, witnesses, words
 from factorcomp.verdicts import Diagnosis, Finding, Report
 
 _STYLES = {
@@ -71,6 +71,8 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
         yield pieces.indented(_numbers(report))
     yield from inequalities.bounds(report)
     yield from inequalities.guarantees(report)
+    if report.features is not None:
+        yield from features.features(report.features)
     if report.notes:
         yield pieces.title("Notes")
         yield from (pieces.bullet(words.printable(note)) for note in report.notes)
@@ -102,6 +104,8 @@ def _checked(report: Report) -> Table:
         rows["masks"] = " · ".join(
             f"{words.names([name])} {pieces.positions(positions)}" for name, positions in report.findings.masks.items()
         )
+    if report.features is not None:
+        rows["features"] = words.printable(report.features.map.name, 60)
     rows["required"] = ", ".join(words.printable(name) for name in report.required)
     return pieces.pairs(rows)
 
