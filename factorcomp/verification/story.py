@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 
 from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Tokens
+from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
+from factorcomp.factorization.guarantees import Predicate
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import FiniteStateModel
@@ -15,6 +17,7 @@ from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import Marks, ModelName, Report
+from factorcomp.verification.bounds import NONE, beyond_the_claims
 from factorcomp.verification.kernel import (
     decide_all_lengths,
     decide_exactly,
@@ -37,6 +40,8 @@ def verify(
     weights: Mapping[str, Numeric] | None = None,
     exact: bool = False,
     require: Sequence[str] | str = ("interval_joint",),
+    bounds: bool = True,
+    guarantees: Mapping[str, str | Predicate] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -50,7 +55,10 @@ def verify(
     nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the
     prefixes that the composition can reach, or all. `null_tokens`: theory.md 1.3. `weights`: expert name -> the factor
     of its log-ratio. `exact`: decide by the rational kernel alone. `require`: the claim or claims that make the
-    verdict. `progress`: called with the prefixes (states) done and their number.
+    verdict. `bounds`: also how far the composition is from what it ought to be (theory.md, section 8). `guarantees`:
+    expert name -> the segments on which it succeeds while active: a regular expression of their tokens joined by
+    blanks, or a predicate of entry prefix and segment (theory.md, section 5). `progress`: called with the prefixes
+    (states) done and their number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -77,10 +85,14 @@ def verify(
         null_tokens=null_tokens,
         weights=weights,
         require=require,
+        guarantees=guarantees,
     )
+    beyond = NONE
     marks: dict[Tokens, Marks] = {}
     if (found := finite_state_models(background, aligned_experts, question)) is not None:
         base, own = found
+        if guarantees:
+            raise InputError(f"guarantees: length {question.length} has too many prefixes; give a shorter length")
         if question.length == "every":
             findings = decide_all_lengths(base, own, question, progress, exact=exact)
         elif exact:
@@ -97,8 +109,12 @@ def verify(
         background, aligned_experts = base, tables
         if exact:
             findings = decide_exactly(base, tables, question, progress)
+            seen = levels(base, tables, question, keep_rows=True) if bounds or guarantees else None
         else:
-            findings = settle(decide(base, tables, question, progress), base, tables, question)
+            seen = levels(base, tables, question, progress, keep_rows=bounds or bool(guarantees))
+            findings = settle(decide(base, tables, question, seen=seen), base, tables, question)
+        if seen is not None:
+            beyond = beyond_the_claims(base, tables, question, seen, findings, bounds, guarantees or {})
     models = (background, *aligned_experts.values())
     return Report(
         background=_name(background),
@@ -112,6 +128,8 @@ def verify(
         steps=steps_to_show(findings, background, aligned_experts, question),
         prefixes=findings.prefixes,
         marks=marks,
+        robust=beyond.robust,
+        guarantees=beyond.guarantees,
     )
 
 
