@@ -1,0 +1,1 @@
+"""Theory.md, section 1: the composition operator."""

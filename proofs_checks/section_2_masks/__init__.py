@@ -1,0 +1,1 @@
+"""Theory.md, section 2: factorized conditionals and masks."""
