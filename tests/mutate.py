@@ -48,13 +48,14 @@ class Mutant:
 
     place: str
     line: int
+    column: int
     name: str
     old: str
     new: str
     source: str
 
     def __str__(self) -> str:
-        return f"{self.place}:{self.line}: {self.old} -> {self.new}"
+        return f"{self.place}:{self.line}:{self.column}: {self.old} -> {self.new}"
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -71,7 +72,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
                 old = source.encode()[begin:end].decode()
                 changed = source.encode()[:begin] + new.encode() + source.encode()[end:]
                 short = " ".join(old.split())
-                yield Mutant(place, node.lineno, name, short, new, changed.decode())
+                yield Mutant(place, node.lineno, node.col_offset, name, short, new, changed.decode())
 
 
 def functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -295,7 +296,7 @@ class Campaign:
         said: list[str] = []
         ended = forked(attack, said.append)
         if said[-1:] == ["killed"] or not ended:
-            killer = [name for name in said if name != "killed"][-1]
+            killer = ([name for name in said if name != "killed"] or ["the change itself"])[-1]
             return {"killed": killer, "by": "failure" if ended else "time or crash"}
         return {"killed": None, "asked": len(said), "of": len(tests)}
 
