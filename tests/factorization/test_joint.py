@@ -1,15 +1,19 @@
 """Joint claims by hand: who is named, in the witness and in the line; the engine and the kernel say the same."""
 
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
 from factorcomp.certificates.claims import COMPOSITION_CLAIMS as EXACT
 from factorcomp.certificates.claims import JOINT_CLAIMS as JOINT
 from factorcomp.certificates.claims import Findings, PrefixWitness, Question, Verdict
+from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
+from factorcomp.factorization.every_length import decide_every_length
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.tabular import TabularModel
-from factorcomp.verification.kernel import decide_exactly
+from factorcomp.verification.kernel import decide_all_lengths, decide_exactly
 
 both_engines = pytest.mark.parametrize("engine", [decide, decide_exactly])
 
@@ -30,6 +34,24 @@ def test_one_weighted_opener_among_two_leaves_the_ratio_undefined(engine, weight
     assert (result.verdict, result.witness) == (Verdict.REFUTED, PrefixWitness((), Fraction(1), ("up", "down")))
     tolerated = engine(base, {"up": opens, "down": opens}, Question(1, null_tokens="drop"))
     assert tolerated["well_defined"].verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("engine", "length"),
+    [(decide_at_length, 1), (decide_every_length, "every"), (partial(decide_all_lengths, exact=True), "every")],
+)
+@pytest.mark.parametrize("null_tokens", ["drop", "cancel"])
+def test_a_weighted_opener_is_an_error_in_every_state(engine, length, null_tokens: str):
+    """1.9 (a) about states; without the weight the token is tolerated."""
+    base, opens = (
+        FiniteStateModel.from_states({"s": {"probabilities": row, "next": {"a": "s", "b": "s"}}}, ["a", "b"], "s")
+        for row in ({"a": 1}, {"a": "1/2", "b": "1/2"})
+    )
+    weighted = engine(base, {"up": opens}, Question(length, null_tokens=null_tokens, weights={"up": Fraction(2)}))
+    assert weighted["well_defined"].verdict is Verdict.REFUTED
+    assert weighted["well_defined"].witness == PrefixWitness((), Fraction(1), ("up",))
+    plain = engine(base, {"up": opens}, Question(length, null_tokens=null_tokens))
+    assert plain["well_defined"].verdict is Verdict.HOLDS
 
 
 @both_engines
