@@ -186,7 +186,7 @@ def test_every_verdict_turned_is_rejected_by_derivation(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_overall_verdict_turned_is_rejected_by_derivation(name: str, tmp_path: Path) -> None:
+def test_another_overall_verdict_is_rejected(name: str, tmp_path: Path) -> None:
     case = Certified(name, tmp_path)
     for verdict in {"HOLDS", "REFUTED", "BOUNDED", "UNDECIDED"} - {case.data["verdict"]}:
         (reason,) = case.verdict_on(case.data | {"verdict": verdict}, redigest=True)
