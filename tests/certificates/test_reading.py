@@ -97,7 +97,7 @@ HOSTILE = {
     "decimal and off by much": (rows("[0.33, 0.66]"), "within 1e-06"),
     "ragged": (rows("[1]"), "got 1 numbers, needed 2"),
     "too few rows": (document(steps=[HALVES, HALVES]), r"steps\[1\]: got 1 rows, needed 2\^1"),
-    "a repeated token": (document(vocabulary=["a", "a"]), '"a" twice'),
+    "a repeated token": (document(vocabulary=["a", "b", "b"]), '"b" twice'),
     "no token": (document(vocabulary=[]), "needed at least one"),
     "a token that is no string": (document(vocabulary=["a", 1]), r"vocabulary\[1\]: got 1, needed a string"),
     "half a surrogate": (document(vocabulary=["a", "\ud800"]), "surrogate"),
