@@ -138,23 +138,26 @@ def test_a_composition_that_is_the_background_is_known_though_two_deviate() -> N
     assert found.measures.log_normalizer_min == pytest.approx(math.log(z), abs=1e-12)
 
 
-@pytest.mark.parametrize(("null_tokens", "composed"), [("cancel", (1, 3, 4, 0)), ("drop", (1, 3, 0, 0))])
-def test_an_opened_token_keeps_its_probability_among_enclosures(null_tokens: str, composed: tuple[int, ...]) -> None:
-    """1.3: up opens `c` while down deviates too; `d` is impossible. The idle expert, in logs, forbids fractions."""
+@pytest.mark.parametrize(
+    ("null_tokens", "composed", "alone"), [("cancel", (1, 3, 4, 0), (1, 1, 2, 0)), ("drop", (1, 3, 0, 0), (1, 1, 0, 0))]
+)
+def test_an_opened_token_keeps_its_probability_among_enclosures(null_tokens, composed, alone) -> None:
+    """1.3: up opens `c`, alone or while down deviates too; `d` is impossible. The idle expert forbids fractions."""
     rows = ((2, 2, 0, 0), (1, 1, 2, 0), (1, 3, 0, 0))
     base, up, down = (Model(tuple("abcd"), None, ((tuple(Fraction(n, 4) for n in row),),)) for row in rows)
     idle = Model(tuple("abcd"), None, (((0.0, 0.0, -math.inf, -math.inf),),), "logs")
     question = Question(1, null_tokens=null_tokens)
-    exact = decide(base, {"up": up, "down": down}, question)
-    enclosed = decide(base, {"up": up, "down": down, "idle": idle}, question)
-    law = [Fraction(n, sum(composed)) for n in composed]
-    gap = min(sum(abs(p - Fraction(n, 4)) for p, n in zip(law, row, strict=True)) / 2 for row in rows)
-    assert exact["exact_switching"].residual == gap
-    assert enclosed["exact_switching"].residual == pytest.approx(float(gap), abs=1e-12)
-    for claim in ("exact_switching", "pointwise_joint", "local_equals_global"):
-        assert enclosed[claim].verdict is exact[claim].verdict
-    assert enclosed.measures.log_normalizer_max == pytest.approx(exact.measures.log_normalizer_max, abs=1e-12)
-    assert enclosed.measures.tv_to_switching == pytest.approx(float(exact.measures.tv_to_switching), abs=1e-12)
+    for experts, weights in (({"up": up, "down": down}, composed), ({"up": up}, alone)):
+        exact, enclosed = decide(base, experts, question), decide(base, experts | {"idle": idle}, question)
+        law = [Fraction(n, sum(weights)) for n in weights]
+        gap = min(
+            sum(abs(p - Fraction(n, 4)) for p, n in zip(law, row, strict=True)) / 2 for row in rows[: len(experts) + 1]
+        )
+        assert exact["exact_switching"].residual == gap
+        assert enclosed["exact_switching"].residual == pytest.approx(float(gap), abs=1e-12)
+        assert enclosed["unit_normalizer"].residual == pytest.approx(float(exact["unit_normalizer"].residual))
+        assert enclosed["local_equals_global"].verdict is Verdict.HOLDS
+        assert enclosed.measures.tv_to_switching == pytest.approx(float(exact.measures.tv_to_switching), abs=1e-12)
 
 
 def test_undecided_says_where_and_why() -> None:

@@ -1,5 +1,6 @@
 """One length of finite-state models, by hand: what the agreement with enumeration does not compare."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -44,6 +45,20 @@ def test_the_marginal_of_one_position_differs_most_at_its_witness(monkeypatch: p
     assert (result.witness.composition, result.witness.expert) == pytest.approx((10 / 21, 1 / 12))
     assert result.residual == pytest.approx(10 / 21 - 1 / 12)
     assert "the TV lies between 0.3929 and" in result.why
+
+
+@pytest.mark.parametrize("weights", [{}, {"up": Fraction(2)}])
+def test_the_distance_of_two_marginals_is_between_its_bounds(weights, monkeypatch: pytest.MonkeyPatch):
+    """Up deviates in its second state alone, and down everywhere: the TV on up's mask, by enumeration."""
+    base, down = machine("1/2 1/2"), machine("1/5 4/5")
+    up = machine({"s": "1/2 1/2", "t": "9/10 1/10"}, {"s": "t", "t": "t"})
+    question = Question(4, masks={"up": (1, 3)}, weights=weights)
+    truth = by_enumeration(base, {"up": up, "down": down}, question)["projective:up"].residual
+    monkeypatch.setattr(state_masks, "NUMBERS_TO_ENUMERATE", 1)
+    result = decide_at_length(base, {"up": up, "down": down}, question)["projective:up"]
+    low, high = map(float, re.search(r"the TV lies between (\S+) and (\S+)$", result.why).groups())
+    assert 0.01 < low == pytest.approx(result.residual, rel=1e-3)
+    assert low <= truth <= high <= 1
 
 
 def by_enumeration(base: FiniteStateModel, experts: dict[str, FiniteStateModel], question: Question) -> Findings:
