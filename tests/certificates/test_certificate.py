@@ -174,6 +174,17 @@ def test_claims_that_are_not_required_may_be_left_out(name: str, tmp_path: Path)
         assert (case.verdict_on(data, redigest=True) == ()) is (claim["claim"] not in case.data["required"])
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_required_claim_is_left_out_only_by_an_open_verdict(name: str, tmp_path: Path) -> None:
+    """Then nothing is said of it; with any other verdict the certificate lacks what it rests on."""
+    case = Certified(name, tmp_path)
+    rest = [claim for claim in case.data["claims"] if claim["claim"] != "interval_joint"]
+    assert len(rest) == len(case.data["claims"]) - 1
+    assert case.verdict_on(case.data | {"claims": rest, "verdict": "UNDECIDED"}, redigest=True) == ()
+    reasons = case.verdict_on(case.data | {"claims": rest}, redigest=True)
+    assert reasons == ("claims: state nothing of interval_joint, which is required",)
+
+
 @pytest.mark.parametrize("name", golden.names())
 def test_every_verdict_turned_is_rejected_by_derivation(name: str, tmp_path: Path) -> None:
     case = Certified(name, tmp_path)

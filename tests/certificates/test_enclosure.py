@@ -116,12 +116,14 @@ def test_rows_of_logs_that_differ_by_a_constant_are_one_distribution() -> None:
     assert found.deviating["up"] == ((),)
 
 
-def test_what_deviation_settles_is_exact_on_logs() -> None:
+@pytest.mark.parametrize("null_tokens", ["strict", "drop", "cancel"])
+def test_what_deviation_settles_is_exact_on_logs(null_tokens: str) -> None:
     """One deviator at each prefix: Z = 1 and the composition is a component, with residual 0 (1.8, 4.4)."""
     base = logs([(0.0, -1.5)], [(0.0, -1.5)] * 2)
     up = logs([(0.25, -1.5)], [(0.0, -1.5)] * 2)
     down = logs([(0.0, -1.5)], [(0.0, -1.25), (0.0, -1.5)])
-    found = decide(base, {"up": up, "down": down}, Question(2, masks={"up": (0,), "down": (1,)}))
+    question = Question(2, masks={"up": (0,), "down": (1,)}, null_tokens=null_tokens)
+    found = decide(base, {"up": up, "down": down}, question)
     for claim in ("pointwise_joint", "exact_switching", "unit_normalizer", "local_equals_global"):
         assert (found[claim].verdict, found[claim].residual) == (Verdict.HOLDS, 0.0)
     assert found.measures.tv_to_switching == found.measures.tv_local_global == 0.0

@@ -45,6 +45,7 @@ def test_the_marginal_of_one_position_differs_most_at_its_witness(monkeypatch: p
     assert (result.witness.composition, result.witness.expert) == pytest.approx((10 / 21, 1 / 12))
     assert result.residual == pytest.approx(10 / 21 - 1 / 12)
     assert "the TV lies between 0.3929 and" in result.why
+    assert "and beyond" not in result.why + found["factorized_conditionals"].why
 
 
 @pytest.mark.parametrize("weights", [{}, {"up": Fraction(2)}])

@@ -132,6 +132,17 @@ def test_a_failure_at_the_start(engine, background, expert, mask, condition, mod
     assert why in result.why
 
 
+@pytest.mark.parametrize("engine", [decide, decide_exactly])
+def test_a_token_opened_after_one_prefix_fails_c_there(engine):
+    """Up owns both positions, and opens `b` after `a` alone; on the mask `1` the cell has a row that admits `b`."""
+    background = model(["1/2 1/2"], ["1 0", "1/2 1/2"])
+    up = model(["1/2 1/2"], ["1/2 1/2", "1/2 1/2"])
+    found = engine(background, {"up": up}, Question(2, masks={"up": (0, 1)}))["factorized_conditionals"]
+    assert found.witness == PairWitness((("a",), ("a",)), ("up", "background"), "c")
+    found = engine(background, {"up": up}, Question(2, masks={"up": (1,)}))["factorized_conditionals"]
+    assert found.witness == PairWitness((("a",), ("b",)), ("background", "background"), "B")
+
+
 def machine(s: str, t: str) -> FiniteStateModel:
     """From s to t by a, and to u by b; t and u stay; the rows of u are uniform."""
     rows, turn = {"s": s, "t": t, "u": "1/2 1/2"}, {"s": "tu", "t": "tt", "u": "uu"}

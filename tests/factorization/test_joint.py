@@ -73,10 +73,13 @@ def test_the_openers_of_the_first_token_in_error_are_the_witness(engine):
     base, up, down = table("1 0 0 0"), table("1/4 1/4 1/4 1/4"), table("1/3 0 1/3 1/3")
     found = engine(base, {"left": base, "up": up, "down": down}, Question(1))
     assert found["well_defined"].witness == PrefixWitness((), Fraction(1), ("up", "down"))
+    assert "at the start up and down make possible what the background excludes" in found["well_defined"].why
     strict = engine(base, {"left": base, "up": up, "down": down}, Question(1, null_tokens="strict"))
     assert strict["well_defined"].witness == PrefixWitness((), Fraction(1), ("up",))
+    assert "at the start up makes possible what the background excludes" in strict["well_defined"].why
     dead = engine(base, {"left": table("0 1 0 0")}, Question(1, null_tokens="drop"))
     assert dead["well_defined"].witness == PrefixWitness((), Fraction(1), ())
+    assert dead["well_defined"].why.endswith("leave no token possible: all mass vanishes")
 
 
 @both_engines
