@@ -98,6 +98,8 @@ def test_enclosures_never_contradict_the_fractions(instance: Instance) -> None:
         if mine.verdict is not Verdict.UNDECIDED and hasattr(other.witness, "prefix"):
             assert mine.witness.prefix == other.witness.prefix
             assert mine.witness.experts == other.witness.experts
+        if mine.verdict is not Verdict.UNDECIDED and hasattr(other.witness, "tokens"):
+            assert mine.witness.tokens == other.witness.tokens, "of equal differences the first"
     joint = ("pointwise_joint", "interval_joint", "mask_agreement", "factorized_conditionals", "terminates")
     for result in enclosed.claims:
         if result.claim in joint and exact["well_defined"].verdict is Verdict.HOLDS:
