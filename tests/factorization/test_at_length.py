@@ -50,16 +50,17 @@ def test_the_marginal_of_one_position_differs_most_at_its_witness(monkeypatch: p
 
 @pytest.mark.parametrize("weights", [{}, {"up": Fraction(2)}])
 def test_the_distance_of_two_marginals_is_between_its_bounds(weights, monkeypatch: pytest.MonkeyPatch):
-    """Up deviates in its second state alone, and down everywhere: the TV on up's mask, by enumeration."""
-    base, down = machine("1/2 1/2"), machine("1/5 4/5")
+    """Up deviates in its second state alone, and down everywhere, a little: the TV on up's mask, by enumeration."""
+    base, down = machine("1/2 1/2"), machine("9/20 11/20")
     up = machine({"s": "1/2 1/2", "t": "9/10 1/10"}, {"s": "t", "t": "t"})
     question = Question(4, masks={"up": (1, 3)}, weights=weights)
     truth = by_enumeration(base, {"up": up, "down": down}, question)["projective:up"].residual
     monkeypatch.setattr(state_masks, "NUMBERS_TO_ENUMERATE", 1)
     result = decide_at_length(base, {"up": up, "down": down}, question)["projective:up"]
     low, high = map(float, re.search(r"the TV lies between (\S+) and (\S+)$", result.why).groups())
-    assert 0.01 < low == pytest.approx(result.residual, rel=1e-3)
-    assert low <= truth <= high <= 1
+    assert 0 < low == pytest.approx(result.residual, rel=1e-3)
+    assert low <= truth * (1 + 1e-3)
+    assert truth <= high < 0.2
 
 
 def by_enumeration(base: FiniteStateModel, experts: dict[str, FiniteStateModel], question: Question) -> Findings:

@@ -15,7 +15,7 @@ def test_composed_rows_are_within_their_bounds(null_tokens: str, experts: int):
     """Rows with zeros, of very different probabilities: no error is beyond its bound, and no bound is vacuous."""
     rng = random.Random(experts)
     numbers = [[[Fraction(rng.choice([1, 3, 10**6])) for _ in range(3)] for _ in range(60)] for _ in range(experts + 1)]
-    for row in numbers[0][::3]:
+    for row in (row for model in numbers for row in model[::3]):
         row[rng.randrange(3)] *= 0
     rows = [[[n / sum(row) for n in row] for row in model] for model in numbers]
     exact = [np.array(model, dtype=object) for model in rows]
