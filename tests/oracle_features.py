@@ -10,7 +10,9 @@ from fractions import Fraction
 from itertools import product
 
 from factorcomp.certificates.claims import ClaimResult, FeatureWitness, SequenceWitness, Verdict
-from tests.oracle import Case, composed_weight, global_law, in_error, law_of, law_tv, marginal, mass_of, support
+from proofs_checks.definitions.laws import law_of, law_tv, marginal, mass_of, support
+from proofs_checks.definitions.operator import weight_of
+from tests.oracle import Case, global_law, in_error
 
 ZERO, ONE = Fraction(0), Fraction(1)
 Map = Mapping[tuple[int, ...], tuple[str, ...]]
@@ -90,7 +92,7 @@ def stepwise(case: Case, laws: Sequence[FeatureLaw], order: Sequence[str], coord
             ones, null = [ONE] * len(own), case.question.null_tokens
             if any(in_error(token, base, own, ones, null) for token in range(len(order))):
                 return None
-            weights = [composed_weight(token, base, own, null) for token in range(len(order))]
+            weights = [weight_of(token, base, own, null) for token in range(len(order))]
             for token, weight in zip(order, weights, strict=True):
                 if weight > 0:
                     longer[*prefix, token] = mass * weight / sum(weights)
@@ -112,7 +114,7 @@ def relabelled_stepwise(case: Case, mapping: Map) -> FeatureLaw:
             rows = [{ahead[*prefix, y]: row[y] for y in range(case.size)} for row in _rows(case, prefix)]
             names = list(rows[0])
             base, own = tuple(rows[0][z] for z in names), [tuple(row[z] for z in names) for row in rows[1:]]
-            weights = [composed_weight(i, base, own, case.question.null_tokens) for i in range(len(names))]
+            weights = [weight_of(i, base, own, case.question.null_tokens) for i in range(len(names))]
             mass *= weights[names.index(features[: t + 1])] / sum(weights)
         if mass:
             law[features] = mass
