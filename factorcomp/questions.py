@@ -1,6 +1,7 @@
 """From a caller's options to a `Question`: every problem of a call is reported together."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -31,6 +32,7 @@ def ask(
     weights: Mapping[str, Any] | None = None,
     require: Sequence[str] = ("interval_joint",),
     features: bool = False,
+    guarantees: Any = None,
 ) -> Question:
     """The question that the options of `verify` ask of these models, which share their vocabulary.
 
@@ -57,6 +59,7 @@ def ask(
         if value not in values:
             problems.append(f"the {option} is {value!r}; it must be {' or '.join(values)}")
     problems += _requirement_problems(background, require, positions, features)
+    problems += _guarantee_problems(experts, guarantees or {}, horizon)
     if problems:
         raise InputError(problems)
     return Question(horizon, positions, limit, scope, null_tokens, factors)
@@ -279,6 +282,26 @@ def _requirement_problems(
             problems.append(f"the required claim {name!r} is about masks, and no expert has one")
         elif claim == "terminates" and background.eos is None:
             problems.append("the required claim 'terminates' needs an EOS, and the models have none")
+    return problems
+
+
+def _guarantee_problems(experts: Mapping[str, Model], guarantees: Any, length: Length) -> list[str]:
+    """Guarantees of no expert, of every length, or that are neither a regular expression nor a predicate."""
+    if not isinstance(guarantees, Mapping):
+        return [f"the guarantees are {guarantees!r}; they must map experts to patterns or predicates"]
+    problems = []
+    if guarantees and length == "every":
+        problems.append("guarantees are about sequences of one length; give a length instead of every length")
+    for name, promised in guarantees.items():
+        if name not in experts:
+            problems.append(f"a guarantee names {name!r}, which is no expert; the experts are {_list(experts)}")
+        if isinstance(promised, str):
+            try:
+                re.compile(promised)
+            except (re.error, RecursionError, OverflowError) as error:
+                problems.append(f"the guarantee of {name} is {promised!r}, which is no regular expression: {error}")
+        elif not callable(promised):
+            problems.append(f"the guarantee of {name} is {promised!r}; it must be a regular expression or a predicate")
     return problems
 
 

@@ -38,6 +38,7 @@ from factorcomp.certificates.claims import (
     Witness,
     overall,
 )
+from factorcomp.inequalities import Guarantees, Robust
 
 SCHEMA = "factorcomp-report/1"
 _LARGEST_COUNT = 2**53
@@ -129,7 +130,8 @@ class Report:
     about the input (rows renormalised, vocabularies aligned). `steps`: claim name -> the models' rows at the prefixes
     of its witness (`prefixes_of`), for those claims that a reader is shown. `prefixes`: how many are in scope. `marks`:
     on the paths to witnesses who deviates and who is active, for questions about every length, whose findings list no
-    prefixes. `features`: what is said of the feature map, if there is one.
+    prefixes. `robust`: bounds beside their truths. `guarantees`: what becomes of those that were asked about.
+    `features`: what is said of the feature map, if there is one.
     """
 
     background: ModelName
@@ -144,6 +146,8 @@ class Report:
     prefixes: int | None = None
     marks: Mapping[Tokens, "Marks"] = field(default_factory=dict)
     features: FeatureMeasures | None = None
+    robust: Robust | None = None
+    guarantees: Guarantees | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -220,7 +224,9 @@ class Report:
             "masks": None if masks is None else {name: _mask_json(mask) for name, mask in masks.items()},
             "claims": [_claim_json(result) for result in self.claims],
             "measures": {} if self.measures is None else _measures_json(self.measures),
-            "exact": _exact_json(self.findings),
+            "robust": None if self.robust is None else _plain(self.robust.entries()),
+            "guarantees": None if self.guarantees is None else _plain(self.guarantees.entries()),
+            "exact": _exact_json(self.findings, self.guarantees),
             "notes": list(self.notes),
             **({} if self.features is None else {"features": _features_json(self.features)}),
         }
@@ -472,9 +478,20 @@ def _digits(value: int) -> str:
     return _digits(high) + _digits(low).zfill(half)
 
 
-def _exact_json(findings: Findings) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    """Data with its numbers as JSON holds them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return _number(value) if isinstance(value, Fraction | float) else value
+
+
+def _exact_json(findings: Findings, guarantees: Guarantees | None) -> dict[str, Any]:
     measures = findings.measures
-    residuals = {result.name: result.residual for result in findings.claims}
+    residuals: dict[str, Any] = {result.name: result.residual for result in findings.claims}
+    if guarantees is not None:
+        residuals["guarantees"] = guarantees.entries()
     if measures is None:
         return _fractions(residuals)
     experts = {

@@ -26,6 +26,8 @@ KEYS = (
     "masks",
     "claims",
     "measures",
+    "robust",
+    "guarantees",
     "exact",
     "notes",
 )

@@ -8,10 +8,10 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 Positions = tuple[int, ...] | slice
 Choice = TypeVar("Choice", bound=str)
@@ -174,6 +174,44 @@ class Arguments:
             weights[name] = weight or Fraction(1)
         return weights
 
+    def guarantees(self, given: Sequence[str] | None, every_length: bool) -> dict[str, str | Callable[..., Any]] | None:
+        """The successful segments of the experts: regular expressions, or predicates from Python."""
+        if not given:
+            return None
+        if every_length:
+            self.problem("--guarantee: got --every-length too; guarantees are about one length (--length N)")
+        promised: dict[str, str | Callable[..., Any]] = {}
+        for word in given:
+            pair = self._expert("--guarantee", word)
+            if pair is None:
+                continue
+            name, pattern = pair[0], word.partition("=")[2]
+            if name in promised:
+                self.problem(f"--guarantee: got a guarantee of {name!r} twice; give one (patterns join with |)")
+            promised[name] = pattern
+            if pattern.startswith("python:"):
+                promised[name] = self._predicate(name, pattern) or pattern
+                continue
+            try:
+                re.compile(pattern)
+            except (re.error, RecursionError, OverflowError) as error:
+                self.problem(f"--guarantee {name}: got {pattern!r}, needed a regular expression: {error}")
+        return promised
+
+    def _predicate(self, name: str, place: str) -> Callable[..., Any] | None:
+        from factorcomp.formats.python_objects import read_attribute
+        from factorcomp.models.errors import InputError
+
+        try:
+            found = read_attribute(place)
+        except InputError as error:
+            self.problems += [f"--guarantee {name}: {line}" for line in error.problems]
+            return None
+        if callable(found):
+            return found
+        self.problem(f"--guarantee {name}: {place} is a {type(found).__name__}, needed a function of entry and segment")
+        return None
+
     def threshold(self, given: str | None) -> Fraction | None:
         """The threshold in nats, exactly as written."""
         if given is None:
@@ -288,6 +326,19 @@ class Arguments:
                 self.problem(f"{option} {place}: would overwrite {taken[real]}; choose another name")
             taken[real] = f"what {option} writes"
             self._writable(option, Path(place))
+
+    def folder(self, place: str, replace: bool, inputs: Iterable[str]) -> None:
+        """Whether a folder can be made, or replaced, without the models in it."""
+        from factorcomp.formats.folders import check_folder
+        from factorcomp.models.errors import InputError
+
+        try:
+            check_folder(place, replace=replace)
+        except InputError as error:
+            self.problems += error.problems
+        for model in inputs:
+            if os.path.dirname(os.path.realpath(model)) == os.path.realpath(place):
+                self.problem(f"--output {place}: the model {model} lies in this folder; choose another")
 
     def _writable(self, option: str, place: Path) -> None:
         folder = place.resolve().parent

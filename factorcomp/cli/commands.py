@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SCOPES: "tuple[Scope, ...]" = ("reachable", "all")
 NULL_TOKENS: "tuple[NullTokens, ...]" = ("cancel", "strict", "drop")
 OUTPUTS = (".json", ".safetensors", ".prism", ".tra", ".lab")
+REPAIR = "repair.json"
+REPAIR_OPTIONS = {"length", "threshold", "scope", "null_tokens", "weights"}
+"""Those of `verify` that a shipped example may have and `repair` has too."""
 STATUS = {"HOLDS": 0, "REFUTED": 1}
 """The exit status of a verdict; 3 for every other."""
 
@@ -128,6 +131,15 @@ def verify(
             help="NAME=0,2: the coordinates of the features that expert owns, from 0; repeatable [the map's]",
         ),
     ] = None,
+    guarantee: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=PATTERN",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+        ),
+    ] = None,
+    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
@@ -165,6 +177,8 @@ def verify(
         "features": features,
         "feature_masks": arguments.feature_masks(feature_masks),
         "exact": exact or None,
+        "guarantees": arguments.guarantees(guarantee, every_length),
+        "bounds": False if no_bounds else None,
     }
     asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
@@ -376,6 +390,86 @@ def compose(
     table = isinstance(composed, TabularModel)
     size = f"{len(composed.steps)} steps" if table else f"{len(composed.states)} states"
     output.say(f"wrote {output_file}: the {kind} composition, {size}")
+    return 0
+
+
+@app.command(usage=_usage("repair", "[--output DIR] [OPTIONS]"))
+def repair(
+    background: Background = None,
+    /,
+    *experts: Experts,
+    example: Annotated[
+        str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
+    ] = None,
+    output_folder: Annotated[
+        str | None,
+        Parameter(name="--output", metavar="DIR", help="the folder to make: NAME.json, …, repair.json [write nothing]"),
+    ] = None,
+    force: Annotated[bool, Parameter(help="replace DIR, if it holds nothing but such files [off]")] = False,
+    require: Annotated[
+        str | None,
+        Parameter(metavar="CLAIM", help="what shall hold: interval_joint or pointwise_joint [interval_joint]"),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        Parameter(metavar="KIND", help="what a reset costs: tv, kl (expected under the composition) or count [tv]"),
+    ] = None,
+    length: Length = None,
+    every_length: Annotated[
+        bool, Parameter(help="of finite-state models, pointwise_joint at every length [off]")
+    ] = False,
+    threshold: Annotated[
+        str | None,
+        Parameter(
+            metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
+        ),
+    ] = None,
+    scope: Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")] = None,
+    null_tokens: Convention = None,
+    weights: Weights = None,
+) -> int:
+    """Write the nearest experts that are jointly factorizable: where they clash, some rows become the background's.
+
+    Without --output it only says what they would be. Exit status: 0 repaired (and verified), 2 the input or the call is
+    wrong.
+    """
+    arguments = Arguments()
+    shipped = _shipped(arguments, example, background, experts)
+    named = arguments.models(background, experts) if example is None else {}
+    options: Mapping[str, Any] = {}
+    if shipped is not None:
+        background, named = shipped.background, {name: shipped.expert(name) for name in shipped.experts}
+        arguments.names = shipped.experts
+        options = {option: value for option, value in shipped.options.items() if option in REPAIR_OPTIONS}
+    given: dict[str, Any] = {
+        "require": arguments.choice("--require", require, ("interval_joint", "pointwise_joint")),
+        "cost": arguments.choice("--cost", cost, ("tv", "kl", "count")),
+        "length": arguments.horizon(length, every_length),
+        "threshold": arguments.threshold(threshold),
+        "scope": arguments.choice("--scope", scope, SCOPES),
+        "null_tokens": arguments.choice("--null-tokens", null_tokens, NULL_TOKENS),
+        "weights": arguments.weights(weights),
+    }
+    if output_folder is not None:
+        arguments.folder(output_folder, force, [p for p in (background, *named.values()) if p])
+    elif force:
+        arguments.problem("--force: got no --output; give the folder to replace")
+    base, models = _load(arguments, background, named, shipped)
+
+    from factorcomp.formats.folders import file_names, save_folder
+    from factorcomp.repair import repair
+    from factorcomp.repair.showing import show
+
+    file_names(models, REPAIR)
+    with output.progress("repairing") as progress:
+        done = repair(base, models, progress=progress, **(dict(options) | _set(given)))
+    if output_folder is not None:
+        with output.writing(output_folder):
+            files = save_folder(output_folder, done.models, REPAIR, done.to_json_text, replace=force)
+        output.say(f"wrote {output_folder}: {', '.join([*files.values(), REPAIR])}")
+    output.print_with(lambda console: show(done, console))
+    if output_folder is None:
+        output.say("nothing was written; --output DIR writes the repaired experts")
     return 0
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from factorcomp.certificates.claims import Verdict
-from factorcomp.report import features, pieces, witnesses, words
+from factorcomp.report import features, inequalities, pieces, witnesses, words
 from factorcomp.verdicts import Diagnosis, Finding, Report
 
 _STYLES = {
@@ -25,7 +25,8 @@ _STYLES = {
     "fine": ("✓", "green"),
 }
 _BY_ROUNDING = "the models differ by rounding alone? try --threshold 1e-3 (factorcomp doctor says more)"
-_ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketrans({"…": "..."})
+_SPELLED = {"…": "...", "≥": ">", "×": "x", "δ": "delta", "κ": "kappa", "²": "^2"}
+_ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketrans(_SPELLED)
 
 
 def show(what: Report | Diagnosis, console: Console) -> str:
@@ -70,6 +71,8 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
         yield pieces.indented(_numbers(report))
     if report.features is not None:
         yield from features.features(report.features)
+    yield from inequalities.bounds(report)
+    yield from inequalities.guarantees(report)
     if report.notes:
         yield pieces.title("Notes")
         yield from (pieces.bullet(words.printable(note)) for note in report.notes)

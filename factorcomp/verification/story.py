@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 
 from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Tokens
+from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
+from factorcomp.factorization.guarantees import Predicate
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import FiniteStateModel
@@ -15,6 +17,7 @@ from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import FeatureMeasures, Marks, ModelName, Report
+from factorcomp.verification.bounds import NONE, beyond_the_claims
 from factorcomp.verification.feature_states import decide_features_of_states, transduced
 from factorcomp.verification.features import Features, as_map, decide_features, tabulated
 from factorcomp.verification.kernel import (
@@ -41,6 +44,8 @@ def verify(
     require: Sequence[str] | str = ("interval_joint",),
     features: Features | None = None,
     feature_masks: Masks = None,
+    bounds: bool = True,
+    guarantees: Mapping[str, str | Predicate] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -55,8 +60,11 @@ def verify(
     prefixes that the composition can reach, or all. `null_tokens`: theory.md 1.3. `weights`: expert name -> the factor
     of its log-ratio. `exact`: decide by the rational kernel alone. `require`: the claim or claims that make the
     verdict. `features`: a feature map, or a function from a tuple of tokens to a tuple of feature tokens (theory.md,
-    section 6). `feature_masks`: expert name -> its coordinates (from 0); by default those of the map. `progress`:
-    called with the prefixes (states) done and their number.
+    section 6). `feature_masks`: expert name -> its coordinates (from 0); by default those of the map. `bounds`: also
+    how far the composition is from what it ought to be (theory.md, section 8). `guarantees`: expert name -> the
+    segments on which it succeeds while active: a regular expression of their tokens joined by blanks, or a predicate
+    of entry prefix and segment (theory.md, section 5). `progress`: called with the prefixes (states) done and their
+    number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -84,14 +92,18 @@ def verify(
         weights=weights,
         require=require,
         features=features is not None,
+        guarantees=guarantees,
     )
     if feature_masks is not None and features is None:
         raise InputError("feature masks are given, and no feature map; give one (--features FILE)")
+    beyond = NONE
     marks: dict[Tokens, Marks] = {}
     said: FeatureMeasures | None = None
     mapped = None if features is None else as_map(features)
     if (found := finite_state_models(background, aligned_experts, question)) is not None:
         base, own = found
+        if guarantees:
+            raise InputError(f"guarantees: length {question.length} has too many prefixes; give a shorter length")
         transducer, asked = None, question
         if mapped is not None:
             transducer, asked = transduced(mapped, feature_masks, own, question, require)
@@ -114,8 +126,12 @@ def verify(
         background, aligned_experts = base, tables
         if exact:
             findings = decide_exactly(base, tables, question, progress)
+            seen = levels(base, tables, question, keep_rows=True) if bounds or guarantees else None
         else:
-            findings = settle(decide(base, tables, question, progress), base, tables, question)
+            seen = levels(base, tables, question, progress, keep_rows=bounds or bool(guarantees))
+            findings = settle(decide(base, tables, question, seen=seen), base, tables, question)
+        if seen is not None:
+            beyond = beyond_the_claims(base, tables, question, seen, findings, bounds, guarantees or {})
         if mapped is not None:
             table, question = tabulated(mapped, feature_masks, base, tables, question, require)
             findings, said = decide_features(findings, table, base, tables, question, exact=exact)
@@ -133,6 +149,8 @@ def verify(
         prefixes=findings.prefixes,
         marks=marks,
         features=said,
+        robust=beyond.robust,
+        guarantees=beyond.guarantees,
     )
 
 

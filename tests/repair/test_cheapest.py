@@ -1,0 +1,110 @@
+"""theory.md 11.5 against every set of resets, and what it says of one that is made."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from factorcomp.certificates.claims import Question
+from factorcomp.repair import repair
+from tests.repair import exhaustive
+from tests.strategies import NAMES, Instance, normalised, random_instance
+from tests.subjects import models
+
+MOST_PLACES = 6
+
+
+def options(instance: Instance) -> dict:
+    question = instance.question
+    return {
+        "length": question.length,
+        "threshold": question.threshold,
+        "scope": question.scope,
+        "null_tokens": question.null_tokens,
+        "weights": question.weights,
+    }
+
+
+def small_instance(seed: int) -> Instance:
+    """An instance with few rows to take away, some at least."""
+    rng = random.Random(seed)
+    while True:
+        instance = random_instance(rng, cap=32)
+        if 1 <= len(exhaustive.places(instance)) <= MOST_PLACES:
+            return instance
+
+
+def interleaving_instance(seed: int) -> Instance:
+    """On one path the experts take turns without an end, and two rows more; zeros, and tokens opened, at times.
+
+    The cheapest pointwise repair costs little or nothing, disjoint intervals cost more.
+    """
+    rng = random.Random(seed)
+    size, length, count = 2, rng.choice([3, 4]), rng.choice([2, 2, 3])
+    zeros, eos = rng.random() < 0.4, rng.random() < 0.3
+
+    def row():
+        weights = [rng.randint(0 if zeros else 1, 5) for _ in range(size)]
+        return normalised(weights if any(weights) else [1] * size)
+
+    stop = normalised([0, 1])
+    prefixes = [list(product(range(size), repeat=step)) for step in range(length)]
+    background = [[stop if eos and 1 in prefix else row() for prefix in step] for step in prefixes]
+    experts = {name: [list(step) for step in background] for name in NAMES[:count]}
+    path = [rng.randrange(size) for _ in range(length)]
+    index = [0]
+    for token in path[:-1]:
+        index.append(index[-1] * size + token)
+    turns = [(t, h, NAMES[t % count]) for t, h in enumerate(index)]  # up, down, up again: nobody waits for anybody
+    others = [(t, rng.randrange(size**t), rng.choice(list(experts))) for t in (1, 2)]
+    for t, h, name in turns + others:
+        if not (eos and 1 in prefixes[t][h]):
+            experts[name][t][h] = row()
+    question = Question(
+        length=length,
+        scope=rng.choice(["reachable", "reachable", "all"]),
+        null_tokens=rng.choice(["cancel", "cancel", "drop", "strict"]),
+        weights={"up": Fraction(2)} if not zeros and rng.random() < 0.3 else {},
+    )
+    tokens = ("a", "<eos>") if eos else ("a", "b")
+    return Instance(tokens, "<eos>" if eos else None, background, experts, question, "interleaving")
+
+
+def check(instance: Instance, seed: int) -> None:
+    for (claim, kind), least in exhaustive.least(instance).items():
+        done = repair(*models(instance), require=claim, cost=kind, **options(instance))
+        resets = sum(expert.resets for expert in done.experts.values())
+        assert done.cost == pytest.approx(float(least.cost), abs=1e-12), (seed, claim, kind)
+        assert done.least
+        assert resets >= least.resets
+        if least.cost == 0 or kind == "count":
+            assert resets == least.resets, (seed, claim, kind)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_cheapest_of_all_sets_of_resets(seed):
+    """min over all sets of resets after which the claim holds on the new scope; the fewest where they are free."""
+    check(small_instance(seed), seed)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_cheapest_disjoint_intervals(seed):
+    """The same where experts take turns, so that intervals cost more than one expert at a time."""
+    check(interleaving_instance(seed), seed)
+
+
+def test_intervals_cost_more_in_many_of_these():
+    costs = [
+        [repair(*models(i), require=claim, **options(i)).cost for claim in ("pointwise_joint", "interval_joint")]
+        for i in map(interleaving_instance, range(30))
+    ]
+    assert all(pointwise <= interval for pointwise, interval in costs)
+    assert sum(pointwise < interval for pointwise, interval in costs) > 8
+
+
+@pytest.mark.campaign
+def test_the_cheapest_of_all_sets_of_resets_campaign(pytestconfig):
+    for seed in range(1000, 1000 + pytestconfig.getoption("--campaign")):
+        check(small_instance(seed), seed)
+        check(interleaving_instance(seed), seed)
