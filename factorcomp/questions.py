@@ -31,8 +31,8 @@ def ask(
     null_tokens: Any = "cancel",
     weights: Mapping[str, Any] | None = None,
     require: Sequence[str] = ("interval_joint",),
-    features: bool = False,
     guarantees: Any = None,
+    features: bool = False,
 ) -> Question:
     """The question that the options of `verify` ask of these models, which share their vocabulary.
 
@@ -58,8 +58,8 @@ def ask(
     ):
         if value not in values:
             problems.append(f"the {option} is {value!r}; it must be {' or '.join(values)}")
-    problems += _requirement_problems(background, require, positions, features)
     problems += _guarantee_problems(experts, guarantees or {}, horizon)
+    problems += _requirement_problems(background, require, positions, features)
     if problems:
         raise InputError(problems)
     return Question(horizon, positions, limit, scope, null_tokens, factors)

@@ -145,9 +145,9 @@ class Report:
     steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     prefixes: int | None = None
     marks: Mapping[Tokens, "Marks"] = field(default_factory=dict)
-    features: FeatureMeasures | None = None
     robust: Robust | None = None
     guarantees: Guarantees | None = None
+    features: FeatureMeasures | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -61,7 +61,9 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix; of a record its fields."""
+    """The instance in a few lines: of a family the rows of every model by prefix; of a record or tuple its parts."""
+    if isinstance(instance, tuple) and any(isinstance(part, Family) for part in instance):
+        return [line for part in instance for line in described(part)]
     if is_dataclass(instance) and not isinstance(instance, Family | type):
         return [line for field in fields(instance) for line in _field(field.name, getattr(instance, field.name))]
     if not isinstance(instance, Family):
@@ -83,6 +85,7 @@ def _field(name: str, value: Any) -> list[str]:
 def plain(value: Any) -> str:
     """In the notation of theory.md: fractions as `1/2`, prefixes as `01`, `∅`.
 
+    >>> from fractions import Fraction
     >>> plain({(0, 1): Fraction(1, 4), (): (Fraction(1, 2), Fraction(1, 2))})
     '{01: 1/4, ∅: (1/2, 1/2)}'
     """

@@ -199,11 +199,11 @@ class Arguments:
         return promised
 
     def _predicate(self, name: str, place: str) -> Callable[..., Any] | None:
-        from factorcomp.formats.python_objects import read_attribute
+        from factorcomp.formats.python_objects import find_python
         from factorcomp.models.errors import InputError
 
         try:
-            found = read_attribute(place)
+            found = find_python(place)
         except InputError as error:
             self.problems += [f"--guarantee {name}: {line}" for line in error.problems]
             return None

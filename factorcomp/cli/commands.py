@@ -120,6 +120,15 @@ def verify(
         list[str] | None,
         Parameter(metavar="CLAIM", help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
     ] = None,
+    guarantee: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=PATTERN",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+        ),
+    ] = None,
+    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
     features: Annotated[
         str | None,
         Parameter(metavar="FILE", help="a feature map: FILE.json or python:module:attribute [none]"),
@@ -131,15 +140,6 @@ def verify(
             help="NAME=0,2: the coordinates of the features that expert owns, from 0; repeatable [the map's]",
         ),
     ] = None,
-    guarantee: Annotated[
-        list[str] | None,
-        Parameter(
-            metavar="NAME=PATTERN",
-            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
-            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
-        ),
-    ] = None,
-    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),

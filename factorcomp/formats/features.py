@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from factorcomp.formats.json_features import MEMORY_PER_BYTE, read_features
-from factorcomp.formats.python_objects import SCHEME, read_attribute
+from factorcomp.formats.python_objects import SCHEME, find_python
 from factorcomp.models import memory
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureFunction, FeatureMap
@@ -37,7 +37,7 @@ def load_features(name: str | os.PathLike[str]) -> FeatureMap:
 
 
 def _from_python(name: str) -> FeatureMap:
-    found = read_attribute(name)
+    found = find_python(name)
     if isinstance(found, FeatureMap):
         return replace(found, source=Source(name))
     if isinstance(found, type) or not callable(found):

@@ -27,10 +27,10 @@ def read_python(name: str) -> TabularModel | FiniteStateModel | FunctionModel:
 
     **Raises:** `InputError` if there is no such module or attribute, its code fails, or it is no model.
     """
-    return _as_model(read_attribute(name), name)
+    return _as_model(find_python(name), name)
 
 
-def read_attribute(name: str) -> Any:
+def find_python(name: str) -> Any:
     """What `python:module:attribute` names. This runs the module's code.
 
     **Raises:** `InputError` if there is no such module or attribute, or its code fails.

@@ -69,10 +69,10 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
             yield from (pieces.indented(part) for part in _experts(report, width))
         yield pieces.title("Composition")
         yield pieces.indented(_numbers(report))
-    if report.features is not None:
-        yield from features.features(report.features)
     yield from inequalities.bounds(report)
     yield from inequalities.guarantees(report)
+    if report.features is not None:
+        yield from features.features(report.features)
     if report.notes:
         yield pieces.title("Notes")
         yield from (pieces.bullet(words.printable(note)) for note in report.notes)

@@ -20,7 +20,7 @@ class Beyond(NamedTuple):
     guarantees: Guarantees | None
 
 
-NONE = Beyond(None, None)
+NOTHING = Beyond(None, None)
 
 
 def beyond_the_claims(

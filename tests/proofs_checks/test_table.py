@@ -31,3 +31,7 @@ def test_a_family_by_its_rows():
 def test_a_record_by_its_fields():
     lines = described(Record(FAMILY, frozenset({(1,), (0,)})))
     assert lines == ["family:", *(f"  {line}" for line in described(FAMILY)), "event: {0, 1}"]
+
+
+def test_a_tuple_with_a_family_by_its_parts():
+    assert described((FAMILY, "strict")) == [*described(FAMILY), "strict"]
