@@ -128,6 +128,25 @@ def test_it_pays_to_reset_who_opens_the_way_to_worse():
     assert done.cost == 1
 
 
+def test_an_expert_may_be_reset_and_stay_active():
+    """`up` acts at the start and after `a a`; in between it opens the way to three clashes, and is reset just there."""
+    sure, half, up, down = normalised([1, 0]), normalised([1, 1]), normalised([1, 3]), normalised([5, 1])
+    quiet, clash = [half] * 4, [half, half, up, up, half, half, half, half]
+    instance = Instance(
+        ("a", "b"),
+        None,
+        [[half], [sure, half], quiet, [half] * 8],
+        {
+            "up": [[up], [half, half], [up, up, half, half], clash],
+            "down": [[half], [sure, half], [half, down, half, half], [half, half, down, down, *[half] * 4]],
+        },
+        Question(length=4),
+    )
+    done = repair(*models(instance), cost="count", **options(instance))
+    assert [reset.prefix for reset in done.experts["up"].heaviest] == [("a",)]
+    assert done.cost == exhaustive.least(instance)["interval_joint", "count"].cost == 1
+
+
 def test_what_is_dropped_is_not_reached():
     """Under `drop` the composition never comes to the clashes: there is nothing to repair."""
     instance = opening_instance("drop")
