@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from factorcomp.composition import compose
     from factorcomp.diagnosis import doctor
     from factorcomp.factorization.weights import ExactWeights, exact_weights
-    from factorcomp.formats import load, save
+    from factorcomp.formats import load, load_features, save
     from factorcomp.models.errors import InputError
     from factorcomp.models.finite_state import FiniteStateModel
     from factorcomp.models.function import FunctionModel
+    from factorcomp.models.pushforward import push_forward
     from factorcomp.models.tabular import TabularModel
     from factorcomp.models.windows import as_finite_state
     from factorcomp.repair import Repair, repair
@@ -45,6 +46,8 @@ _ORIGINS = {
     "doctor": "diagnosis:doctor",
     "exact_weights": "factorization.weights:exact_weights",
     "load": "formats:load",
+    "load_features": "formats:load_features",
+    "push_forward": "models.pushforward:push_forward",
     "repair": "repair:repair",
     "save": "formats:save",
     "verify": "verification:verify",
@@ -72,6 +75,8 @@ __all__ = [
     "doctor",
     "exact_weights",
     "load",
+    "load_features",
+    "push_forward",
     "repair",
     "save",
     "verify",

@@ -16,6 +16,7 @@ from factorcomp.cli.shipped import Example, example, examples
 
 if TYPE_CHECKING:
     from factorcomp.certificates.claims import NullTokens, Scope
+    from factorcomp.models.feature_maps import FeatureMap
     from factorcomp.models.function import FunctionModel
     from factorcomp.models.tabular import TabularModel
     from factorcomp.verdicts import Report
@@ -119,6 +120,26 @@ def verify(
         list[str] | None,
         Parameter(metavar="CLAIM", help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
     ] = None,
+    guarantee: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=PATTERN",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+        ),
+    ] = None,
+    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
+    features: Annotated[
+        str | None,
+        Parameter(metavar="FILE", help="a feature map: FILE.json or python:module:attribute [none]"),
+    ] = None,
+    feature_masks: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=COORDINATES",
+            help="NAME=0,2: the coordinates of the features that expert owns, from 0; repeatable [the map's]",
+        ),
+    ] = None,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
@@ -133,6 +154,7 @@ def verify(
     """
     arguments = Arguments()
     words = [word for word in (background, *experts) if word is not None]
+    words = arguments.strays("--feature-masks", feature_masks, words)
     words = arguments.strays("--weights", weights, arguments.strays("--masks", masks, words))
     background, experts = words[0] if words else None, tuple(words[1:])
     shipped = _shipped(arguments, example, background, experts)
@@ -142,7 +164,7 @@ def verify(
         place = background
     else:
         named, place = {name: shipped.expert(name) for name in shipped.experts}, shipped.background
-        arguments.names, options = shipped.experts, shipped.options
+        arguments.names, options = shipped.experts, shipped.given
     given: dict[str, Any] = {
         "length": arguments.horizon(length, every_length),
         "window": arguments.window(window),
@@ -152,14 +174,23 @@ def verify(
         "null_tokens": arguments.choice("--null-tokens", null_tokens, NULL_TOKENS),
         "weights": arguments.weights(weights),
         "require": arguments.required(require),
+        "features": features,
+        "feature_masks": arguments.feature_masks(feature_masks),
         "exact": exact or None,
+        "guarantees": arguments.guarantees(guarantee, every_length),
+        "bounds": False if no_bounds else None,
     }
     asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
-    arguments.outputs(outputs, [place, *named.values()] if place is not None else [])
+    map_place = asked.get("features")
+    inputs = [p for p in (place, *named.values(), map_place) if p is not None]
+    arguments.outputs(outputs, inputs)
     if certificate is not None:
-        _certifiable(arguments, [p for p in (place, *named.values()) if p is not None])
+        _certifiable(arguments, inputs)
+    mapped = _load_features(arguments, map_place, shipped if features is None else None)
     base, models = _load(arguments, place, named, shipped)
+    if mapped is not None:
+        asked["features"] = mapped
 
     from factorcomp.verification import verify
 
@@ -198,6 +229,7 @@ def _certify(path: str, report: "Report") -> None:
         eos=report.eos,
         background=(report.background.name, report.background.sha256),
         experts={name: (model.name, model.sha256) for name, model in report.experts.items()},
+        features=None if report.features is None else (report.features.map.name, report.features.map.sha256),
     )
     with output.writing(path):
         write_certificate(os.path.realpath(path), data)
@@ -236,6 +268,23 @@ def _certifiable(arguments: Arguments, places: list[str]) -> None:
             )
 
 
+def _load_features(arguments: Arguments, place: str | None, shipped: Example | None) -> "FeatureMap | None":
+    """The feature map, or its problems with those of the call."""
+    from factorcomp.formats import load_features
+    from factorcomp.models.errors import InputError
+
+    if place is None:
+        return None
+    try:
+        mapped = load_features(place)
+    except InputError as error:
+        arguments.problems += error.problems
+        return None
+    if shipped is None:
+        return mapped
+    return replace(mapped, source=replace(mapped.source, name=f"{shipped.name}/{Path(place).name}"))
+
+
 def _load(
     arguments: Arguments, background: str | None, experts: Mapping[str, str], shipped: Example | None = None
 ) -> tuple["TabularModel | FunctionModel", dict[str, "TabularModel | FunctionModel"]]:
@@ -259,12 +308,15 @@ def _load(
     return loaded[background], {name: loaded[place] for name, place in experts.items()}
 
 
-@app.command(usage="Usage: factorcomp check CERTIFICATE BACKGROUND NAME=EXPERT [NAME=EXPERT ...]")
+@app.command(usage="Usage: factorcomp check CERTIFICATE BACKGROUND NAME=EXPERT [NAME=EXPERT ...] [OPTIONS]")
 def check(
     certificate: Annotated[str | None, Parameter(help="the certificate's file")] = None,
     background: Background = None,
     /,
     *experts: Experts,
+    features: Annotated[
+        str | None, Parameter(metavar="FILE", help="the feature map, if the certificate is about one [none]")
+    ] = None,
 ) -> int:
     """Re-derive a certificate without the engine that made it.
 
@@ -279,12 +331,12 @@ def check(
         arguments.problem("no certificate: give CERTIFICATE, BACKGROUND and one NAME=EXPERT or more")
     else:
         arguments.certificate(certificate)
-        arguments.there([place for place in (background, *named.values()) if place])
+        arguments.there([place for place in (background, *named.values(), features) if place])
     arguments.raise_problems()
     assert certificate is not None
     assert background is not None
     with output.progress("checking") as progress:
-        result = check_certificate(certificate, background, named, progress=progress)
+        result = check_certificate(certificate, background, named, progress=progress, features=features)
     place = printable(certificate)
     if result.accepted:
         output.emit(f"ACCEPTED: {place} is true of these models; it certifies the verdict {result.verdict}.\n")

@@ -9,7 +9,15 @@ from fractions import Fraction
 import pytest
 from rich.console import Console
 
-from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, PrefixWitness, Verdict
+from factorcomp.certificates.claims import (
+    FeatureWitness,
+    MarginalWitness,
+    PairWitness,
+    PositionWitness,
+    PrefixWitness,
+    SequenceWitness,
+    Verdict,
+)
 from factorcomp.report import words
 from factorcomp.report.terminal import show, text
 from factorcomp.verdicts import Diagnosis, Finding, Report, Step
@@ -213,6 +221,16 @@ HEADLINES = [
     (
         ("projective", Verdict.REFUTED, MarginalWitness((0,), ("a",), Fraction(1, 4), Fraction(1, 2)), "up"),
         "REFUTED: on the mask of up the composition does not have up's marginal: 'a' has probability 1/4, not 1/2.",
+    ),
+    (
+        ("feature_projective", Verdict.REFUTED, FeatureWitness((0,), ("x",), Fraction(1, 4), Fraction(1, 2)), "up"),
+        "REFUTED: on the feature coordinates of up the composition does not have up's marginal: 'x' has probability "
+        "1/4, not 1/2.",
+    ),
+    (
+        ("feature_commutes", Verdict.REFUTED, SequenceWitness(("a", "b"), ("x", "y"), Fraction(1, 4), Fraction(1, 2))),
+        "REFUTED: composing up and down in tokens and in the order of the features are two distributions: 'x y' has "
+        "probability 1/4 and 1/2.",
     ),
     (
         ("mask_agreement", Verdict.REFUTED, PositionWitness(1, ("up", "down"), (("a",), ("b",)))),
