@@ -174,14 +174,15 @@ class TaskArithmetic:
             before = jnp.asarray(np.arange(len(self.names)) < m, dtype=jnp.float64)
             mine = jnp.asarray(np.arange(len(self.names)) == m, dtype=jnp.float64)
 
-            @jax.jit
-            def at(s: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, "batch vocab"]:
+            def at(place: Float[Array, "2"]) -> Float[Array, "batch vocab"]:
                 def slope(point: Coefficients) -> Float[Array, "batch vocab"]:
                     return jax.jvp(lambda c: self.function(c, tokens), (point,), (before,))[1]
 
-                return jax.jvp(slope, (s * before + u * mine,), (mine,))[1]
+                return jax.jvp(slope, (place[0] * before + place[1] * mine,), (mine,))[1]
 
-            return np.stack([np.stack([np.asarray(at(s, u)) for u in points]) for s in points])
+            grid = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1)
+            values = np.asarray(jax.jit(lambda grid: jax.lax.map(at, grid))(jnp.asarray(grid.reshape(-1, 2))))
+        return values.reshape(len(points), len(points), *values.shape[1:])
 
     def _logits(
         self, prefixes: Prefixes, weights: Numbers | None

@@ -191,16 +191,18 @@ class _Intersection:
                 parts.append(part)
                 continue
             parts += [met for piece in pieces if (met := part.meet(piece)) is not None]
+            _require_few(parts)
         self.parts = _minimal(parts)
-        irrational = sum(bool(part.logs) for part in self.parts)
-        for count, most, which in ((len(parts), MOST_PARTS, ""), (irrational, MOST_IRRATIONAL_PARTS, "irrational ")):
-            if count > most:
-                raise InputError(
-                    f"the exact weights are a union of more than {most} {which}parts, too many to be found"
-                )
         if self.witness is None and all(part.positive is False for part in self.parts):
             self.witness = place
             self.alone = all(piece.positive is False for piece in pieces)
+
+
+def _require_few(parts: Sequence[Subspace]) -> None:
+    irrational = sum(bool(part.logs) for part in parts)
+    for count, most, which in ((len(parts), MOST_PARTS, ""), (irrational, MOST_IRRATIONAL_PARTS, "irrational ")):
+        if count > most:
+            raise InputError(f"the exact weights are a union of more than {most} {which}parts, too many to be found")
 
 
 def _minimal(parts: Sequence[Subspace]) -> list[Subspace]:
