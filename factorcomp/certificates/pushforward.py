@@ -17,10 +17,8 @@ from factorcomp.certificates.claims import (
 )
 from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.every_length import METHOD, decide_every_length, finite_state
-from factorcomp.certificates.feature_maps import FeatureMap
+from factorcomp.certificates.feature_maps import RELABELS, FeatureMap
 from factorcomp.certificates.models import Model, check_tokens
-
-RELABELS = "the map is a prefix-tree isomorphism: it relabels every next token (Theorem 6.2)"
 
 
 def push_forward(model: Automaton, features: FeatureMap) -> Automaton:

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PyTree, Shaped
 
+from factorcomp.bounds.per_prefix import total_variation, tv_bound
 from factorcomp.composition.operator import compose_rows, log_normalize
 from factorcomp.composition.precision import float64
 from factorcomp.models.errors import InputError
@@ -138,8 +139,8 @@ class TaskArithmetic:
         high, low = (np.where(possible, error, -sign * np.inf) for sign in (1, -1))
         with np.errstate(invalid="ignore"):
             oscillation = np.where(differ, np.inf, high.max(axis=1) - low.min(axis=1))
-        tv = 0.5 * np.abs(np.exp(merged) - np.exp(composed)).sum(axis=1)
-        return Comparison(merged, composed, error, oscillation, tv, np.tanh(oscillation / 4))
+        tv = total_variation(merged, composed)
+        return Comparison(merged, composed, error, oscillation, tv, tv_bound(oscillation))
 
     def cross_curvature(self, prefixes: Prefixes, nodes: int = 8) -> Float[np.ndarray, "batch vocab"]:
         """`E` by its integral form: `sum_{m>=2} ∫∫ ∇²z(θ_b + s τ_{<m} + u τ_m)[τ_{<m}, τ_m] ds du` (9.2).

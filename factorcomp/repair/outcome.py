@@ -13,6 +13,8 @@ from factorcomp.repair.prices import Cost
 from factorcomp.verdicts import ModelName, Report
 
 SCHEMA = "factorcomp-repair/1"
+HEAVIEST = 3
+"""So many of the dearest resets of an expert are named."""
 
 
 @dataclass(frozen=True)

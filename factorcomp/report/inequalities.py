@@ -88,7 +88,7 @@ def _effects(found: Robust) -> dict[str, str]:
 
 
 def _signed(who: str, term: float) -> str:
-    return f"{'-' if term < 0 else '+'} {words.number(abs(term))} {who}"
+    return f"{'-' if term <= -words.DUST else '+'} {words.settled(abs(term), True)} {who}"
 
 
 def _effect(effect: Effect) -> str:
