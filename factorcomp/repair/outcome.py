@@ -79,6 +79,13 @@ class Repair:
         """What was asked."""
         return self.report.question
 
+    def __str__(self) -> str:
+        from factorcomp.repair.showing import text
+
+        return text(self)
+
+    __repr__ = __str__
+
     def to_json_text(self, digests: Mapping[str, str] | None = None) -> str:
         """The numbers as JSON text. `digests`: of the files in which the models lie."""
         return json.dumps(self.to_json() | {"sha256": dict(digests or {})}, ensure_ascii=False, indent=1) + "\n"
