@@ -52,7 +52,7 @@ def of_rows(dtype: str, vocab: int, size: float) -> Tolerance:
     return Tolerance(value, f"rows in {dtype} round by 2 eps (|V| + 8 + 4 max|log p|) with max|log p| = {size:.3g}")
 
 
-def of_composition(dtype: str, vocab: int, weights: Sequence[float], size: float) -> Tolerance:
+def of_composition(dtype: str, vocab: int, weights: Sequence[int], size: float) -> Tolerance:
     """Of composed rows: `2 eps (|V| + 8 + 2 (k + 4) S)`, `S = (1 + 2 sum λ) max|l|`.
 
     `S` bounds every partial sum of `l_b + sum λ_i (l_i - l_b)`. Reading the logits, subtracting, weighing and adding
@@ -60,7 +60,8 @@ def of_composition(dtype: str, vocab: int, weights: Sequence[float], size: float
     """
     count, total = len(weights), (1 + 2 * sum(weights)) * size
     value = 2 * epsilon(dtype) * (vocab + 8 + 2 * (count + 4) * total)
-    return Tolerance(value, f"{dtype} rounds by 2 eps (|V| + 8 + 2 (k + 4) S) with |V| = {vocab}, k = {count}, S = {total:.3g}")
+    why = f"{dtype} rounds by 2 eps (|V| + 8 + 2 (k + 4) S) with |V| = {vocab}, k = {count}, S = {total:.3g}"
+    return Tolerance(value, why)
 
 
 def size_of(rows: Rows) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,6 +18,7 @@ RowsFunction = Callable[[Int[np.ndarray, "batch length"]], Any]
 """From prefixes, as places of tokens, to `log p(. | prefix)`, `[batch, vocab]`."""
 
 
+@runtime_checkable
 class Composer(Protocol):
     """Composes by logits: `p^(y|h) ∝ p_b prod_i (p_i/p_b)^λ_i`.
 

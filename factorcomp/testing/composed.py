@@ -1,10 +1,9 @@
 """A case for a composer: a family, weights and what a law draws besides; and what the composer makes of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -115,7 +114,7 @@ class Examination:
             for i, rows in enumerate(map(logs, family.kernels))
         ]
 
-    def compose(self, components: Sequence[Component], weights: Sequence[float]) -> Callable[[Any], Any]:
+    def compose(self, components: Sequence[Component], weights: Sequence[int]) -> Callable[[Any], Any]:
         """A composition, newly made: a function from prefixes to rows."""
         background, *experts = components
         factors = [float(weight) for weight in weights]

@@ -54,14 +54,15 @@ def everything(case: Case) -> str:
 # What is drawn
 
 
-def sized(draw: Draw, declared: Declared, *, experts: tuple[int, int] = (1, 3)) -> Shape:
+def sized(draw: Draw, declared: Declared, *, sizes: tuple[int, int] = (1, 3), shortest: int = 1) -> Shape:
     """A small shape, |V| = 1 and one expert included; zeros at times, if they are taken."""
-    return families.shape(draw, sizes=(1, 3), experts=experts, zeros=None if declared.zeros else False)
+    return families.shape(draw, sizes=sizes, zeros=None if declared.zeros else False, shortest=shortest)
 
 
-def composed(draw: Draw, declared: Declared, *, opening: bool = True) -> Case:
+def composed(draw: Draw, declared: Declared, of: Shape | None = None, *, opening: bool = True) -> Case:
     """A case that is defined everywhere; with `opening`, experts open tokens where the convention allows it."""
-    family = families.composable(draw, sized(draw, declared), opening=opening and declared.null_tokens != "strict")
+    of = of or sized(draw, declared)
+    family = families.composable(draw, of, opening=opening and declared.null_tokens != "strict")
     if declared.zeros and draw.one_in(4):
         family = families.ending(family, draw.integer(0, family.size - 1))
     return Case(family, weights_of(draw, declared, family))
@@ -97,9 +98,9 @@ def with_temperature(draw: Draw, declared: Declared) -> Case:
 
 
 def with_shifts(draw: Draw, declared: Declared) -> Case:
-    """A case and a shift for every component."""
-    case = composed(draw, declared)
-    return replace(case, choice=tuple(draw.integer(-3, 3) for _ in case.family.kernels))
+    """A case, with opened tokens wherever they are taken, and a shift for every component."""
+    case = composed(draw, declared, replace(sized(draw, declared, sizes=(2, 3)), zeros=declared.zeros))
+    return replace(case, choice=tuple(draw.pick((1, -2, 3, 0)) for _ in case.family.kernels))
 
 
 def with_two_weights(draw: Draw, declared: Declared) -> Case:
@@ -110,8 +111,11 @@ def with_two_weights(draw: Draw, declared: Declared) -> Case:
 
 
 def with_paths(draw: Draw, declared: Declared) -> Case:
-    """A case and two paths: numbers that choose among the tokens possible at each step."""
-    case = composed(draw, declared)
+    """A case and two paths: numbers that choose among the tokens possible at each step.
+
+    Three steps or more: a cache that has read nothing is the same for all.
+    """
+    case = composed(draw, declared, sized(draw, declared, sizes=(2, 3), shortest=3))
     paths = [tuple(draw.integer(0, 2) for _ in range(case.family.length)) for _ in range(2)]
     return replace(case, choice=paths)
 
@@ -130,8 +134,7 @@ def constrained(draw: Draw, declared: Declared) -> Case:
 
 def factorized(draw: Draw, declared: Declared) -> Case:
     """Factorized conditionals, with masks."""
-    of = families.shape(draw, experts=(1, 3), zeros=None if declared.zeros else False)
-    family = families.factorized(draw, of)
+    family = families.factorized(draw, sized(draw, declared, sizes=(2, 3)))
     return Case(family, (1,) * len(family.experts))
 
 

@@ -18,6 +18,8 @@ from factorcomp.testing.results import LawError, LawResult
 
 EXAMPLES = 50
 """Cases of each law, where neither the class nor the command line says otherwise."""
+SHRINKS = 200
+"""So many smaller cases are tried once a law is broken."""
 
 
 class ComposerLaws:
@@ -111,16 +113,28 @@ class ModelLaws:
         _judge(found, law.name, self.excused, {law.name for law in MODEL_LAWS})
 
 
+class _Enough(KeyboardInterrupt):
+    """Stops Hypothesis: it lets nothing else through, and would shrink for up to five minutes."""
+
+
 def search(recipe: Callable[[Draw], Any], check: Callable[[Any], LawResult], examples: int) -> LawResult | None:
-    """The smallest case that breaks the law, of so many drawn by Hypothesis; `None` if it holds of all.
+    """The smallest case found that breaks the law, of so many drawn by Hypothesis; `None` if it holds of all.
 
     What the model or composer raises is raised.
     """
     from hypothesis import HealthCheck, Phase, given, settings
 
+    broken: list[LawResult] = []
+    shrinks = 0
+
     def holds(case: Any) -> None:
+        nonlocal shrinks
+        shrinks += bool(broken)
+        if shrinks > SHRINKS:
+            raise _Enough
         result = check(case)
         if not result.holds:
+            broken.append(result)
             raise LawError(result)
 
     quiet = settings(
@@ -136,8 +150,8 @@ def search(recipe: Callable[[Draw], Any], check: Callable[[Any], LawResult], exa
     state = random.getstate()
     try:
         quiet(given(strategy(recipe))(holds))()
-    except LawError as error:
-        return error.result
+    except (LawError, _Enough):
+        return min(broken, key=lambda result: len(repr(result.case)))
     finally:
         random.setstate(state)
     return None

@@ -11,11 +11,21 @@ def log_softmax(logits):
     return logits - top - np.log(np.exp(logits - top).sum(axis=-1, keepdims=True))
 
 
-def by_factorcomp(background, experts, weights):
+def by_factorcomp(background, experts, weights, null_tokens="cancel"):
     """The library's own, on tables of floats."""
     named = {f"expert {i}": expert.table for i, expert in enumerate(experts)}
     factors = dict(zip(named, weights, strict=True))
-    return factorcomp.compose(background.table, named, weights=factors)
+    return factorcomp.compose(background.table, named, weights=factors, null_tokens=null_tokens)
+
+
+def by_factorcomp_dropping(background, experts, weights):
+    """The same under `drop`."""
+    return by_factorcomp(background, experts, weights, "drop")
+
+
+def by_factorcomp_strict(background, experts, weights):
+    """The same under `strict`."""
+    return by_factorcomp(background, experts, weights, "strict")
 
 
 def combine(base, rows, weights):
@@ -48,7 +58,7 @@ class Cached:
 
     def read(self, component, key, prefixes):
         """One component's logits: from its cache if that has read all but the last token."""
-        before, now = prefixes[:, :-1].tobytes(), prefixes.tobytes()
+        before, now = str(prefixes[:, :-1].tolist()), str(prefixes.tolist())
         if prefixes.shape[1] and (key, before) in self.caches:
             rows, cache = component.extend(prefixes[:, -1:], self.caches[key, before])
         else:
@@ -81,10 +91,10 @@ def forgetting_whose_cache(background, experts, weights):
 
     class ByLength(Cached):
         def read(self, component, key, prefixes):
-            length = prefixes.shape[1]
-            cache = self.caches.get((key, length - 1))
+            batch, length = prefixes.shape
+            cache = self.caches.get((key, batch, length - 1))
             rows, cache = component.extend(prefixes) if cache is None else component.extend(prefixes[:, -1:], cache)
-            self.caches[key, length] = cache
+            self.caches[key, batch, length] = cache
             return rows
 
     return ByLength(background, experts, weights, keys=range(1 + len(experts)))
