@@ -7,7 +7,7 @@
 | `assert_composer`, `assert_model`, `assert_holds` | raise `LawError` where a law is broken |
 | `Composer`, `Component` | what a composer is, and what it is given |
 | `vocabularies`, `tabular_models`, `finite_state_models`, `function_models` | Hypothesis strategies of models |
-| `families`, `near_misses` | Hypothesis strategies: a background and experts that factorize, or just do not |
+| `families_of`, `near_misses_of` | Hypothesis strategies: a background and experts that factorize, or just do not |
 
 Every name is imported when it is first used. The test classes need pytest, they and the strategies need Hypothesis:
 `pip install factorcomp[testing]`.
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from factorcomp.testing.components import Component, Composer
     from factorcomp.testing.results import LawError, LawResult, assert_holds
     from factorcomp.testing.strategies import (
-        families,
+        families_of,
         finite_state_models,
         function_models,
-        near_misses,
+        near_misses_of,
         tabular_models,
         vocabularies,
     )
@@ -41,10 +41,10 @@ _ORIGINS = {
     "assert_model": "checking",
     "check_composer": "checking",
     "check_model": "checking",
-    "families": "strategies",
+    "families_of": "strategies",
     "finite_state_models": "strategies",
     "function_models": "strategies",
-    "near_misses": "strategies",
+    "near_misses_of": "strategies",
     "tabular_models": "strategies",
     "vocabularies": "strategies",
 }
@@ -61,10 +61,10 @@ __all__ = [
     "assert_model",
     "check_composer",
     "check_model",
-    "families",
+    "families_of",
     "finite_state_models",
     "function_models",
-    "near_misses",
+    "near_misses_of",
     "tabular_models",
     "vocabularies",
 ]

@@ -240,7 +240,7 @@ def check_logit_shift(examination: Examination, case: Case, subject: Subject) ->
     def shifted(i: int, rows: Rows) -> Rows:
         return {h: row + case.choice[i] * (1.0 + len(h) + sum(h)) for h, row in rows.items()}
 
-    largest = max(abs(shift) for shift in case.choice) * (1 + 3 * case.family.length)
+    largest = max(abs(shift) for shift in case.choice) * (1.0 + 3 * case.family.length)
     prefixes = case.exact(examination.declared.null_tokens).prefixes
     found, needed = examination.rows(case, prefixes, shifted), examination.rows(case, prefixes)
     return subject.compare(found, needed, examination.rounding(case, shift=largest))

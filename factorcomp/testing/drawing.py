@@ -87,6 +87,12 @@ def strategy(recipe: Callable[[Draw], Thing]) -> "SearchStrategy[Thing]":
     between = cache(st.integers)
 
     def drawn(draw: Any) -> Thing:
-        return recipe(Draw(lambda low, high: draw(between(low, high))))
+        # A recipe is random by `draw` alone. What checks types as it runs may sample by Python's global generator,
+        # which Hypothesis forbids: the generator is put back.
+        state = random.getstate()
+        try:
+            return recipe(Draw(lambda low, high: draw(between(low, high))))
+        finally:
+            random.setstate(state)
 
     return st.composite(drawn)()

@@ -245,12 +245,12 @@ def mask_agreeing(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
     return replace(_assigned(draw, of, background, owners, dominated), masks=masks)
 
 
-def factorized(draw: Draw, of: Shape) -> Family:
+def factorized(draw: Draw, of: Shape, masks: tuple[tuple[int, ...], ...] | None = None) -> Family:
     """FC (2.1): every kernel a function of the position and of the history on its own block; `p_i << p_b`.
 
-    Off reach nothing is arranged differently: the kernels are those of the same functions.
+    Off reach nothing is arranged differently: the kernels are those of the same functions. `masks`: drawn, if not given.
     """
-    masks = disjoint_masks(draw, of)
+    masks = disjoint_masks(draw, of) if masks is None else masks
     shell = Family(of.size, of.length, {}, (), masks)
     row = palette(draw, of)
     rows: dict[tuple[int | None, int, Prefix], Row] = {}

@@ -45,6 +45,15 @@ def by_logits(background, experts, weights):
     return lambda prefixes: combine(background(prefixes), [expert(prefixes) for expert in experts], weights)
 
 
+def by_logits_of_bfloat16(background, experts, weights):
+    """The same, in float32, of networks that compute in bfloat16."""
+
+    def wide(component):
+        return lambda prefixes: component(prefixes).astype(np.float32)
+
+    return by_logits(wide(background), [wide(expert) for expert in experts], weights)
+
+
 class Cached:
     """A decoder that reads on where it can; `keys` says under which key each component keeps its cache."""
 

@@ -31,29 +31,34 @@ def by_parity(prefixes):
 class TestScorer(factorcomp.testing.ModelLaws):
     model = models.Scorer()
     dtype = "float64"
+    examples = 8
 
 
 class TestTable(factorcomp.testing.ModelLaws):
     model = TABLE
+    examples = 8
 
 
 class TestFiniteState(factorcomp.testing.ModelLaws):
     model = AUTOMATON
+    examples = 8
 
 
 class TestFunction(factorcomp.testing.ModelLaws):
     model = factorcomp.FunctionModel(by_parity, ("a", "b"), eos="a")
+    examples = 8
 
 
 class TestComposition(factorcomp.testing.ModelLaws):
     """A composition is a model."""
 
     model = factorcomp.compose(AUTOMATON, {"same": AUTOMATON})
+    examples = 8
 
 
 @pytest.mark.parametrize(("kind", "law"), models.WRONG.items(), ids=lambda value: getattr(value, "__name__", ""))
 def test_a_wrong_model_is_caught_by_the_law_that_it_breaks(kind, law):
-    results = {result.law: result for result in factorcomp.testing.check_model(kind(), dtype="float64")}
+    results = {result.law: result for result in factorcomp.testing.check_model(kind(), dtype="float64", examples=30)}
     assert not results[law].holds
     assert law in str(results[law])
 
@@ -85,7 +90,7 @@ def test_single_precision_is_not_double_precision():
 
 def test_finite_states_are_asked_only_where_they_say_something():
     """After 'a' only 'a' has a next state."""
-    assert all(result.holds for result in factorcomp.testing.check_model(AUTOMATON, examples=200))
+    assert all(result.holds for result in factorcomp.testing.check_model(AUTOMATON, examples=60))
 
 
 @pytest.mark.parametrize(
