@@ -2,7 +2,7 @@
 
 | name | what it is |
 |---|---|
-| `ComposerLaws`, `ModelLaws` | test classes for pytest: name a composer or a model, and there is one test for every law |
+| `ComposerLaws`, `ModelLaws` | test classes for pytest: they name a composer or a model, with one test for each law |
 | `check_composer`, `check_model` | the same laws without pytest: a result for each, which explains itself |
 | `assert_composer`, `assert_model`, `assert_holds` | raise `LawError` where a law is broken |
 | `Composer`, `Component` | what a composer is, and what it is given |
@@ -80,7 +80,9 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name not in ("hypothesis", "pytest"):
             raise
-        needed = f"factorcomp.testing.{name} needs {error.name}, which is not installed: pip install factorcomp[testing]"
+        needed = (
+            f"factorcomp.testing.{name} needs {error.name}, which is not installed: pip install factorcomp[testing]"
+        )
         raise ModuleNotFoundError(needed, name=error.name) from error
     globals()[name] = value
     return value

@@ -139,7 +139,9 @@ class Subject:
     def probabilities(self, row: Float[np.ndarray, " vocab"]) -> str:
         """A row of logs as probabilities, the first few tokens of a large vocabulary."""
         with np.errstate(over="ignore"):
-            cells = [f"{y} {float(np.exp(x)):.4g}" for y, x in zip(self.vocabulary, np.asarray(row, float), strict=True)]
+            cells = [
+                f"{y} {float(np.exp(x)):.4g}" for y, x in zip(self.vocabulary, np.asarray(row, float), strict=True)
+            ]
         return "  ".join(cells[:8]) + (" …" if len(cells) > 8 else "")
 
 

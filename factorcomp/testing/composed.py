@@ -22,7 +22,7 @@ from factorcomp.testing.families import NAMES, Family, Kernel, Prefix, Row
 class Declared:
     """What a composer declares of itself, which decides what it is asked and how far it may be off.
 
-    **Fields:** `dtype`: the type of its numbers; components answer in it. `null_tokens`: its convention (theory.md 1.3).
+    **Fields:** `dtype`: the type of its numbers; components answer in it. `null_tokens`: its convention (1.3).
     `weighted`: it takes weights. `zeros`: it takes tokens of probability 0 (-inf); False for one that composes softmax
     models alone. `logits`: it normalises what it is given; False for one that needs log-probabilities. `tolerance`: in
     nats, instead of the derived one.

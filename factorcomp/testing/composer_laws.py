@@ -32,7 +32,7 @@ class ComposerLaw:
     """Why the law says nothing of a composer that declares this; empty if it says something."""
 
     def check(self, examination: Examination, case: Case) -> LawResult:
-        """Whether the law holds of the composer in this case. A false law is a result; what the composer raises passes."""
+        """Whether the law holds of the composer in this case. What the composer raises is raised, with the case."""
         subject = Subject(self.name, f"{self.says} ({self.number})", case.family.vocabulary, case)
         try:
             return self.verify(examination, case, subject)
@@ -283,7 +283,9 @@ def check_caches_apart(examination: Examination, case: Case, subject: Subject) -
     rounding = examination.rounding(case)
     for asked in ([[h] for h in turns], [[h] for h in reversed(turns)], [[h] for h in paths_of(paths)]):
         for prefixes in asked:
-            result = subject.compare(rows_after(decoder, prefixes, case.family.size), {h: alone[h] for h in prefixes}, rounding)
+            result = subject.compare(
+                rows_after(decoder, prefixes, case.family.size), {h: alone[h] for h in prefixes}, rounding
+            )
             if not result.holds:
                 return result
     together = rows_after(decoder, list(alone), case.family.size)
@@ -388,9 +390,7 @@ def _weighted(declared: Declared) -> str:
 COMPOSER_LAWS = (
     ComposerLaw("normalised", "rows sum to 1, without NaN, and 0 is a real -inf", "1.1", composed, check_normalised),
     ComposerLaw("known_answer", "p^ ∝ p_b prod_i (p_i/p_b)^λ_i", "1.1, 1.3, 1.9", composed, check_known_answer),
-    ComposerLaw(
-        "support", "what is excluded is -inf, and nothing else", "1.3, 1.4", composed, check_support, _zeros
-    ),
+    ComposerLaw("support", "what is excluded is -inf, and nothing else", "1.3, 1.4", composed, check_support, _zeros),
     ComposerLaw("identity", "the background alone composes to the background", "1.1", composed, check_identity),
     ComposerLaw(
         "neutral_expert", "an expert equal to the background changes nothing", "1.1", with_copy, check_neutral_expert
@@ -416,7 +416,11 @@ COMPOSER_LAWS = (
         _weighted,
     ),
     ComposerLaw(
-        "caches_apart", "decoding step by step, sequences in turn, changes nothing", "1.1", with_paths, check_caches_apart
+        "caches_apart",
+        "decoding step by step, sequences in turn, changes nothing",
+        "1.1",
+        with_paths,
+        check_caches_apart,
     ),
     ComposerLaw("sole_deviator", "a sole deviator is reproduced", "4.4 (2)", joint, check_sole_deviator),
     ComposerLaw(

@@ -59,8 +59,8 @@ def examined(
     """The model as the laws ask it: a table, a finite-state model, a `FunctionModel`, or any function of prefixes.
 
     A function says its tokens itself (`function.vocabulary`, `function.eos`), or they are given here; `along`,
-    `sequence_log_probs` and `ragged` are found on it too. It is given NumPy arrays; a `FunctionModel` is given arrays of
-    JAX and never asked after EOS, as everywhere in factorcomp.
+    `sequence_log_probs` and `ragged` are found on it too. It is given NumPy arrays; a `FunctionModel` is given JAX's,
+    and never asked after EOS, as everywhere in factorcomp.
 
     **Raises:** `ValueError` for a model without a vocabulary, and for a table without a row.
     """

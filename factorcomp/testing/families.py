@@ -179,7 +179,9 @@ def hard_constraints(draw: Draw, of: Shape) -> Family:
     kept = {h: draw.pick([y for y, cell in enumerate(background[h]) if cell]) for h in of.prefixes}
 
     def conditioned(h: Prefix) -> Row:
-        return normalised([cell if y == kept[h] or not draw.integer(0, 1) else 0 for y, cell in enumerate(background[h])])
+        return normalised(
+            [cell if y == kept[h] or not draw.integer(0, 1) else 0 for y, cell in enumerate(background[h])]
+        )
 
     experts = tuple({h: conditioned(h) for h in of.prefixes} for _ in range(of.experts))
     return Family(of.size, of.length, background, experts)
@@ -248,7 +250,7 @@ def mask_agreeing(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
 def factorized(draw: Draw, of: Shape, masks: tuple[tuple[int, ...], ...] | None = None) -> Family:
     """FC (2.1): every kernel a function of the position and of the history on its own block; `p_i << p_b`.
 
-    Off reach nothing is arranged differently: the kernels are those of the same functions. `masks`: drawn, if not given.
+    Off reach nothing is arranged differently: the kernels are those of the same functions. `masks`: else drawn.
     """
     masks = disjoint_masks(draw, of) if masks is None else masks
     shell = Family(of.size, of.length, {}, (), masks)

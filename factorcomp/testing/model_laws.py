@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from factorcomp.testing.comparison import NoRowsError, Subject, Tolerance, as_rows, as_tokens, of_rows, one_batch
-from factorcomp.testing.comparison import distances, rows_after, size_of
+from factorcomp.testing.comparison import (
+    NoRowsError,
+    Subject,
+    Tolerance,
+    as_rows,
+    as_tokens,
+    distances,
+    of_rows,
+    one_batch,
+    rows_after,
+    size_of,
+)
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.examined import Examined
 from factorcomp.testing.families import Prefix
@@ -38,7 +48,7 @@ class ModelLaw:
     """Why the law says nothing of this model; empty if it says something."""
 
     def check(self, examined: Examined, asked: Asked) -> LawResult:
-        """Whether the law holds of the model on these prefixes. A false law is a result; what the model raises passes."""
+        """Whether the law holds of the model on these prefixes. What the model raises is raised, with the prefixes."""
         subject = Subject(self.name, self.says, examined.vocabulary, asked)
         try:
             return self.verify(examined, asked, subject)
@@ -119,7 +129,9 @@ def two_futures(draw: Draw, examined: Examined) -> Asked:
 def check_normalised(examined: Examined, asked: Asked, subject: Subject) -> LawResult:
     """`sum_y p(y|h) = 1`; no NaN, no +inf, and -inf is a real one."""
     rows = rows_after(examined.rows, asked.prefixes, len(examined.vocabulary))
-    return normalised(rows, of_rows(examined.dtype, len(examined.vocabulary), size_of(rows)), subject, examined.tolerance)
+    return normalised(
+        rows, of_rows(examined.dtype, len(examined.vocabulary), size_of(rows)), subject, examined.tolerance
+    )
 
 
 def normalised(rows: Any, tolerance: Tolerance, subject: Subject, declared: Tolerance | None = None) -> LawResult:
@@ -209,9 +221,7 @@ def check_chain_rule(examined: Examined, asked: Asked, subject: Subject) -> LawR
     off = float(distances(answer, np.array([total]))[0])
     if off <= allowed.value:
         return subject.holds()
-    return subject.broken(
-        tokens, f"log P = {answer[0]:.6g}", f"{total:.6g}, the sum of the conditionals", off, allowed
-    )
+    return subject.broken(tokens, f"log P = {answer[0]:.6g}", f"{total:.6g}, the sum of the conditionals", off, allowed)
 
 
 MODEL_LAWS = (
@@ -223,7 +233,9 @@ MODEL_LAWS = (
         "after EOS only EOS is possible",
         ended,
         check_eos_absorbing,
-        lambda examined: "" if examined.eos is not None and examined.longest else "the model has no EOS before its horizon",
+        lambda examined: (
+            "" if examined.eos is not None and examined.longest else "the model has no EOS before its horizon"
+        ),
     ),
     ModelLaw(
         "causal",
@@ -237,9 +249,11 @@ MODEL_LAWS = (
         "the probability of a sequence is the product of its conditionals",
         sequence,
         check_chain_rule,
-        lambda examined: ""
-        if examined.sequence_log_probs is not None
-        else "the model offers no probabilities of sequences (`sequence_log_probs`)",
+        lambda examined: (
+            ""
+            if examined.sequence_log_probs is not None
+            else "the model offers no probabilities of sequences (`sequence_log_probs`)"
+        ),
     ),
 )
 """Every law of models."""

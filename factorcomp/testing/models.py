@@ -21,7 +21,9 @@ def vocabulary(draw: Draw, sizes: tuple[int, int] = (1, 4)) -> tuple[str, ...]:
     """Different tokens: letters, and at times an empty one, a space, or a word that is not ASCII."""
     odd = ("", " ", "größe", "<eos>", "\n")
     size = draw.integer(*sizes)
-    return tuple(odd[y % len(odd)] if draw.one_in(6) and y < len(odd) else TOKENS[y % 8] * (1 + y // 8) for y in range(size))
+    return tuple(
+        odd[y % len(odd)] if draw.one_in(6) and y < len(odd) else TOKENS[y % 8] * (1 + y // 8) for y in range(size)
+    )
 
 
 def ends(draw: Draw, tokens: Sequence[str]) -> int | None:

@@ -141,7 +141,7 @@ def _crossing(draw: Draw, family: Family) -> Prefix:
 
 
 def mask_support(draw: Draw) -> Family:
-    """Not (c) (2.1): on its mask an expert opens a token that the background never takes there; (B), (I1), (I2) hold."""
+    """Not (c) (2.1): on its mask an expert opens a token that the background never takes there."""
     of = full(draw, shortest=1, experts=(1, 3))
     expert = draw.integer(1, of.experts)
     family = _owned(draw, of, expert)

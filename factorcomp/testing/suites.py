@@ -68,7 +68,7 @@ class ComposerLaws:
 class ModelLaws:
     """The laws of models. A subclass whose name begins with `Test` is collected.
 
-    **Attributes** to set: `model`, a model of factorcomp or a function of prefixes (as a `staticmethod`); and, where the
+    **Attributes** to set: `model`, a model of factorcomp or a function of prefixes (as a `staticmethod`); where the
     model does not say it itself, `vocabulary`, `eos`, `longest`, `along`, `sequence_log_probs`, `ragged`, `dtype`,
     `tolerance` (see `examined`); `examples`; `excused`: a law that the model is known to break -> why (it must then be
     broken).

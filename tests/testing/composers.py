@@ -135,7 +135,9 @@ def multiplying_experts(background, experts, weights):
 
     def rows(prefixes):
         with np.errstate(invalid="ignore"):
-            return log_softmax(sum((w * e(prefixes) for e, w in zip(experts, weights, strict=True)), background(prefixes)))
+            return log_softmax(
+                sum((w * e(prefixes) for e, w in zip(experts, weights, strict=True)), background(prefixes))
+            )
 
     return rows
 

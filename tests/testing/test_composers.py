@@ -33,7 +33,9 @@ RIGHT = {
 """Composers and what they declare; the laws are the columns."""
 
 
-SUBJECTS = [(name, law.name) for name, (_, declared) in RIGHT.items() for law in COMPOSER_LAWS if not law.needs(declared)]
+SUBJECTS = [
+    (name, law.name) for name, (_, declared) in RIGHT.items() for law in COMPOSER_LAWS if not law.needs(declared)
+]
 
 
 @pytest.mark.parametrize(("subject", "law"), SUBJECTS)
@@ -97,7 +99,9 @@ def test_a_mistake_in_caching_is_no_mistake_in_arithmetic(composer):
 
 def test_a_result_says_law_place_got_needed_distance_and_tolerance():
     text = str(first_broken(composers.dividing_by_the_sum_of_weights, LAWS["neutral_expert"]))
-    assert text.startswith("neutral_expert is broken: an expert equal to the background changes nothing (1.1)\n  after ")
+    assert text.startswith(
+        "neutral_expert is broken: an expert equal to the background changes nothing (1.1)\n  after "
+    )
     assert " got log p(" in text
     assert "; needed -" in text
     assert "tolerated" in text

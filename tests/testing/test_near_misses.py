@@ -48,14 +48,19 @@ def clauses(family):
     blocks = [family.block(t) for t in range(family.length)]
     background = [(h, base[h]) for h in reached(base, family)]
     off = [
-        (h, e[h]) for e, m in zip(family.experts, family.masks, strict=True) for h in reached(e, family) if len(h) not in m
+        (h, e[h])
+        for e, m in zip(family.experts, family.masks, strict=True)
+        for h in reached(e, family)
+        if len(h) not in m
     ]
     found["(B)"] = is_function_of_block(background, blocks)
     found["(I1)"] = all(
         is_function_of_block([(h, e[h]) for h in reached(e, family) if len(h) in m], blocks)
         for e, m in zip(family.experts, family.masks, strict=True)
     )
-    found["(I2)"] = is_function_of_block(off, blocks) if not found["(B)"] else is_function_of_block(background + off, blocks)
+    found["(I2)"] = (
+        is_function_of_block(off, blocks) if not found["(B)"] else is_function_of_block(background + off, blocks)
+    )
     laws = [law(e, family) for e in family.experts]
     found["(c)"] = all(mask_dominated(family, i, law(base, family), one) for i, one in enumerate(laws))
     found["mask_agreement"] = mask_agreement(family, family.prefixes)
@@ -71,7 +76,7 @@ SCOPE = {
     "interval_joint": {"pointwise_joint", "interval_joint", "absolute_continuity"},
     "absolute_continuity": {"pointwise_joint", "absolute_continuity"},
     "mask_agreement": {"mask_agreement", "absolute_continuity"},
-    **dict.fromkeys(["(B)", "(I1)", "(I2)", "(c)"], {"(B)", "(I1)", "(I2)", "(c)"}),
+    **{clause: {"(B)", "(I1)", "(I2)", "(c)"} for clause in ("(B)", "(I1)", "(I2)", "(c)")},
 }
 """The clauses among which exactly one is broken."""
 
@@ -144,7 +149,9 @@ def test_both_are_strategies(near, right):
     assert factorized_conditionals(right)
 
 
-@pytest.mark.parametrize(("make", "message"), [(families_of, "kind: got 'x'; needed one of"), (near_misses_of, "clause: got")])
+@pytest.mark.parametrize(
+    ("make", "message"), [(families_of, "kind: got 'x'; needed one of"), (near_misses_of, "clause: got")]
+)
 def test_an_unknown_name_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make("x")
