@@ -1,7 +1,7 @@
 """Hypothesis strategies of models, and of a background with experts; every hypothesis holds by construction."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hypothesis.strategies import SearchStrategy
 
@@ -58,47 +58,28 @@ def function_models() -> "SearchStrategy[FunctionModel]":
 
 
 def families_of(
-    kind: Literal[
-        "free",
-        "common_support",
-        "composable",
-        "pointwise_joint",
-        "interval_joint",
-        "mask_agreement",
-        "factorized_conditionals",
-        "hard_constraints",
-    ] = "composable",
+    kind: str = "composable",
     *,
     zeros: bool | None = None,
 ) -> SearchStrategy[Family]:
     """A background and experts of which the hypothesis holds; `family.models()` are the library's tables of them.
 
-    **Arguments:** `kind`: nothing (`free`); one support everywhere; defined everywhere; JF-pt and JF-int (theory.md
-    4.1); MA (2.6a) and FC (2.1), with `family.masks`; constraints (1.9 (b)). `zeros`: tokens of probability 0; `None`:
-    at times.
+    **Arguments:** `kind`: `free` (nothing holds), `common_support`, `composable` (defined everywhere, `p_i << p_b`),
+    `pointwise_joint`, `interval_joint` (theory.md 4.1), `mask_agreement` (2.6a) and `factorized_conditionals` (2.1), both
+    with `family.masks`, `hard_constraints` (1.9 (b)). `zeros`: tokens of probability 0; `None`: at times.
     """
     if kind not in FAMILIES:
         raise ValueError(f"kind: got {kind!r}; needed one of {', '.join(FAMILIES)}")
     return strategy(lambda draw: FAMILIES[kind](draw, recipes.shape(draw, sizes=(1, 3), zeros=zeros)))
 
 
-def near_misses_of(
-    clause: Literal[
-        "pointwise_joint",
-        "interval_joint",
-        "absolute_continuity",
-        "mask_agreement",
-        "(B)",
-        "(I1)",
-        "(I2)",
-        "(c)",
-    ],
-) -> SearchStrategy[Family]:
+def near_misses_of(clause: str) -> SearchStrategy[Family]:
     """A background and experts that break one clause, at one prefix or position, while the others hold.
 
-    **Arguments:** `clause`: JF-pt or JF-int (theory.md 4.1; without JF-pt there is no JF-int); `p_i << p_b`; MA (2.6a);
-    of factorized conditionals (2.1, 2.3) the background's independence (B), an expert's own history (I1), its agreement
-    off the mask (I2), and the absolute continuity of its mask (c).
+    **Arguments:** `clause`: `pointwise_joint`, `interval_joint` (theory.md 4.1; without the one there is not the other),
+    `absolute_continuity` (`p_i << p_b`), `mask_agreement` (2.6a); of factorized conditionals (2.1, 2.3) `(B)` the
+    background's independence, `(I1)` an expert's own history, `(I2)` its agreement off the mask, `(c)` the absolute
+    continuity on its mask.
     """
     if clause not in NEAR_MISSES:
         raise ValueError(f"clause: got {clause!r}; needed one of {', '.join(NEAR_MISSES)}")

@@ -43,7 +43,6 @@ class ComposerLaws:
     @pytest.mark.parametrize("law", COMPOSER_LAWS, ids=lambda law: law.name)
     def test_law(self, law: ComposerLaw, pytestconfig: pytest.Config) -> None:
         """The composer keeps the law."""
-        __tracebackhide__ = True
         if type(self).composer is None:
             pytest.fail(f"{type(self).__name__}: found no composer; needed `composer = staticmethod(…)`", pytrace=False)
         declared = Declared(
@@ -89,7 +88,6 @@ class ModelLaws:
     @pytest.mark.parametrize("law", MODEL_LAWS, ids=lambda law: law.name)
     def test_law(self, law: ModelLaw, pytestconfig: pytest.Config) -> None:
         """The model keeps the law."""
-        __tracebackhide__ = True
         if type(self).model is None:
             pytest.fail(f"{type(self).__name__}: found no model; needed `model = …`", pytrace=False)
         subject = examined(
@@ -165,7 +163,6 @@ def _option(config: pytest.Config, name: str, otherwise: Any) -> Any:
 
 def _judge(found: LawResult | None, name: str, excused: Mapping[str, str], names: set[str]) -> None:
     """Fails a test whose law is broken, unless it is excused; and one that is excused without need."""
-    __tracebackhide__ = True
     if unknown := sorted(set(excused) - names):
         known = ", ".join(sorted(names))
         pytest.fail(f"excused: got {', '.join(unknown)}; needed names of laws: {known}", pytrace=False)

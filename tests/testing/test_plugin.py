@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import factorcomp.testing
+
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 
@@ -73,7 +75,7 @@ def test_a_wrong_composer_fails_the_test_of_its_law(run, name, law, lines):
     result.assert_outcomes(failed=1, deselected=13)
     result.stdout.fnmatch_lines([*lines, f"FAILED *::TestMine::test_law[[]{law}[]]*"])
     assert "Traceback" not in result.stdout.str()
-    assert "hypothesis" not in result.stdout.str().lower().split("= failures =")[-1].split("short test summary")[0]
+    assert "Falsifying" not in result.stdout.str()
 
 
 def test_a_right_composer_passes_one_test_for_each_law(run):
@@ -171,8 +173,6 @@ def test_a_missing_package_is_named_with_the_extra(name, missing):
 
 
 def test_every_public_name_is_there():
-    import factorcomp.testing
-
     assert all(getattr(factorcomp.testing, name) for name in factorcomp.testing.__all__)
     assert factorcomp.testing.__all__ == sorted(factorcomp.testing.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
