@@ -78,12 +78,11 @@ def __getattr__(name: str) -> Any:
     try:
         value = getattr(import_module(f"factorcomp.testing.{_ORIGINS[name]}"), name)
     except ModuleNotFoundError as error:
-        if error.name not in ("hypothesis", "pytest"):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("hypothesis", "pytest"):
             raise
-        needed = (
-            f"factorcomp.testing.{name} needs {error.name}, which is not installed: pip install factorcomp[testing]"
-        )
-        raise ModuleNotFoundError(needed, name=error.name) from error
+        needed = f"factorcomp.testing.{name} needs {package}, which is not installed: pip install factorcomp[testing]"
+        raise ModuleNotFoundError(needed, name=package) from error
     globals()[name] = value
     return value
 

@@ -65,7 +65,7 @@ def families_of(
     """A background and experts of which the hypothesis holds; `family.models()` are the library's tables of them.
 
     **Arguments:** `kind`: `free` (nothing holds), `common_support`, `composable` (defined everywhere, `p_i << p_b`),
-    `pointwise_joint`, `interval_joint` (theory.md 4.1), `mask_agreement` (2.6a) and `factorized_conditionals` (2.1), both
+    `pointwise_joint`, `interval_joint` (theory.md 4.1), `mask_agreement` (2.6a), `factorized_conditionals` (2.1), both
     with `family.masks`, `hard_constraints` (1.9 (b)). `zeros`: tokens of probability 0; `None`: at times.
     """
     if kind not in FAMILIES:
@@ -76,7 +76,7 @@ def families_of(
 def near_misses_of(clause: str) -> SearchStrategy[Family]:
     """A background and experts that break one clause, at one prefix or position, while the others hold.
 
-    **Arguments:** `clause`: `pointwise_joint`, `interval_joint` (theory.md 4.1; without the one there is not the other),
+    **Arguments:** `clause`: `pointwise_joint`, `interval_joint` (theory.md 4.1; the second needs the first),
     `absolute_continuity` (`p_i << p_b`), `mask_agreement` (2.6a); of factorized conditionals (2.1, 2.3) `(B)` the
     background's independence, `(I1)` an expert's own history, `(I2)` its agreement off the mask, `(c)` the absolute
     continuity on its mask.

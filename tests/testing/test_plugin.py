@@ -20,12 +20,12 @@ from tests.testing import composers, models
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Runs a test file with the plugin, in this process."""
-    monkeypatch.syspath_prepend(str(ROOT))
+    """Runs a test file with the plugin, in a process of its own: NumPy cannot be imported twice in one."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
     def run_file(text, *options):
         pytester.makepyfile(HEAD + textwrap.dedent(text))
-        return pytester.runpytest_inprocess("-p", "pytest_factorcomp", "-p", "no:cacheprovider", *options)
+        return pytester.runpytest_subprocess("-p", "pytest_factorcomp", "-p", "no:cacheprovider", *options)
 
     return run_file
 
