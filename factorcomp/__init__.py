@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from factorcomp.certificates.claims import ClaimResult, Findings, Measures, Question, Verdict
     from factorcomp.composition import compose
     from factorcomp.diagnosis import doctor
-    from factorcomp.formats import load, save
+    from factorcomp.factorization.weights import ExactWeights, exact_weights
+    from factorcomp.formats import load, load_features, save
     from factorcomp.models.errors import InputError
     from factorcomp.models.finite_state import FiniteStateModel
     from factorcomp.models.function import FunctionModel
+    from factorcomp.models.pushforward import push_forward
     from factorcomp.models.tabular import TabularModel
     from factorcomp.models.windows import as_finite_state
+    from factorcomp.repair import Repair, repair
     from factorcomp.verdicts import Diagnosis, Report
     from factorcomp.verification import verify
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     "ClaimResult": "certificates.claims:ClaimResult",
     "Diagnosis": "verdicts:Diagnosis",
+    "ExactWeights": "factorization.weights:ExactWeights",
     "Findings": "certificates.claims:Findings",
     "FiniteStateModel": "models.finite_state:FiniteStateModel",
     "FunctionModel": "models.function:FunctionModel",
@@ -32,6 +36,7 @@ _ORIGINS = {
     "KernelError": "certificates:KernelError",
     "Measures": "certificates.claims:Measures",
     "Question": "certificates.claims:Question",
+    "Repair": "repair:Repair",
     "Report": "verdicts:Report",
     "TabularModel": "models.tabular:TabularModel",
     "Verdict": "certificates.claims:Verdict",
@@ -39,7 +44,11 @@ _ORIGINS = {
     "check": "certificates:check_certificate",
     "compose": "composition:compose",
     "doctor": "diagnosis:doctor",
+    "exact_weights": "factorization.weights:exact_weights",
     "load": "formats:load",
+    "load_features": "formats:load_features",
+    "push_forward": "models.pushforward:push_forward",
+    "repair": "repair:repair",
     "save": "formats:save",
     "verify": "verification:verify",
 }
@@ -47,6 +56,7 @@ _ORIGINS = {
 __all__ = [
     "ClaimResult",
     "Diagnosis",
+    "ExactWeights",
     "Findings",
     "FiniteStateModel",
     "FunctionModel",
@@ -54,6 +64,7 @@ __all__ = [
     "KernelError",
     "Measures",
     "Question",
+    "Repair",
     "Report",
     "TabularModel",
     "Verdict",
@@ -62,7 +73,11 @@ __all__ = [
     "check",
     "compose",
     "doctor",
+    "exact_weights",
     "load",
+    "load_features",
+    "push_forward",
+    "repair",
     "save",
     "verify",
 ]

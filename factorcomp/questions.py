@@ -1,11 +1,13 @@
 """From a caller's options to a `Question`: every problem of a call is reported together."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, Length, Mask, Positions, Question
+from factorcomp.certificates.claims import CLAIMS, FEATURE_CLAIMS, MASK_CLAIMS, Length, Mask, Positions, Question
 from factorcomp.models.alignment import Model
 from factorcomp.models.errors import InputError
 from factorcomp.models.function import FunctionModel
@@ -29,6 +31,8 @@ def ask(
     null_tokens: Any = "cancel",
     weights: Mapping[str, Any] | None = None,
     require: Sequence[str] = ("interval_joint",),
+    guarantees: Any = None,
+    features: bool = False,
 ) -> Question:
     """The question that the options of `verify` ask of these models, which share their vocabulary.
 
@@ -54,10 +58,38 @@ def ask(
     ):
         if value not in values:
             problems.append(f"the {option} is {value!r}; it must be {' or '.join(values)}")
-    problems += _requirement_problems(background, require, positions)
+    problems += _guarantee_problems(experts, guarantees or {}, horizon)
+    problems += _requirement_problems(background, require, positions, features)
     if problems:
         raise InputError(problems)
     return Question(horizon, positions, limit, scope, null_tokens, factors)
+
+
+def ask_features(
+    question: Question,
+    coordinates: Length,
+    experts: Mapping[str, Any],
+    given: Any,
+    of_the_map: Any,
+    require: Sequence[str] = (),
+) -> Question:
+    """The question with the masks of features: those given, or those of the map.
+
+    Raises `InputError` with every problem: masks of no expert, beyond the map's coordinates, or that overlap.
+    """
+    problems: list[str] = []
+    masks = of_the_map if given is None else given
+    owned = _masks(experts, {} if masks is None else masks, coordinates, problems, "feature mask", "coordinate")
+    found = owned if isinstance(owned, Mapping) else {}
+    for name in require:
+        claim, _, mask = name.partition(":")
+        if claim == "feature_projective" and not found:
+            problems.append(f"the required claim {name!r} is about masks of features, and no expert has one")
+        elif claim == "feature_projective" and mask and mask not in found:
+            problems.append(f"the required claim {name!r} names {mask!r}, which has no mask of features")
+    if problems:
+        raise InputError(problems)
+    return replace(question, feature_masks=dict(found))
 
 
 def _name_problems(experts: Mapping[str, Model]) -> list[str]:
@@ -102,24 +134,30 @@ _ENDLESS = "finite-state models (--window W makes one of a function that looks a
 
 
 def _masks(
-    experts: Mapping[str, Model], masks: Any, length: Length, problems: list[str]
+    experts: Mapping[str, Any],
+    masks: Any,
+    length: Length,
+    problems: list[str],
+    kind: str = "mask",
+    place: str = "position",
 ) -> dict[str, Mask] | Literal["auto"] | None:
     """The masks as sorted positions: of known experts, within the length, disjoint."""
-    if masks is None or masks == "auto":
+    if masks is None or (masks == "auto" and kind == "mask"):
         return masks
     if isinstance(masks, str) or not isinstance(masks, Mapping):
-        problems.append(f"the masks are {masks!r}; they must map experts to positions, or be 'auto'")
+        auto = ", or be 'auto'" if kind == "mask" else ""
+        problems.append(f"the {kind}s are {masks!r}; they must map experts to {place}s{auto}")
         return None
     owners: dict[int, str] = {}
     found: dict[str, Mask] = {}
     for name, given in masks.items():
         if name not in experts:
-            problems.append(f"a mask names {name!r}, which is no expert; the experts are {_list(experts)}")
+            problems.append(f"a {kind} names {name!r}, which is no expert; the experts are {_list(experts)}")
         if isinstance(given, str):
             given = _as_written(given)
         if given is None or not isinstance(given, slice | Iterable | Positions):
             problems.append(
-                f"the mask of {name} is {masks[name]!r}; it must be a list of positions, such as [0, 2], or a slice"
+                f"the {kind} of {name} is {masks[name]!r}; it must be a list of {place}s, such as [0, 2], or a slice"
             )
             continue
         if length == "every":
@@ -128,18 +166,18 @@ def _masks(
         if isinstance(given, Positions):
             given = _without_end(name, given, problems).below(length)
         if isinstance(given, slice) and given.step == 0:
-            problems.append(f"the mask of {name} is {given}; a slice goes on by 1 or more")
+            problems.append(f"the {kind} of {name} is {given}; a slice goes on by 1 or more")
             continue
         positions = range(length)[given] if isinstance(given, slice) else list(given)
         wrong = [p for p in positions if isinstance(p, bool) or not isinstance(p, int) or not 0 <= p < length]
         found[name] = right = tuple(sorted(set(positions) - set(wrong)))
         for position in (*wrong, *right):
             if position in wrong:
-                last = f"positions are 0 to {length - 1}" if length else "there is no position in length 0"
-                problems.append(f"the mask of {name} has position {position}; {last}")
+                last = f"{place}s are 0 to {length - 1}" if length else f"there is no {place} in length 0"
+                problems.append(f"the {kind} of {name} has {place} {position}; {last}")
             elif owners.setdefault(position, name) != name:
                 problems.append(
-                    f"the masks of {owners[position]} and {name} share position {position}; they must be disjoint"
+                    f"the {kind}s of {owners[position]} and {name} share {place} {position}; they must be disjoint"
                 )
     if length == "every":
         problems += _shared({name: mask for name, mask in found.items() if isinstance(mask, Positions)})
@@ -225,14 +263,17 @@ def _bounded(value: Any) -> Fraction:
 
 
 def _requirement_problems(
-    background: Model, require: Sequence[str], masks: Mapping[str, Mask] | Literal["auto"] | None
+    background: Model, require: Sequence[str], masks: Mapping[str, Mask] | Literal["auto"] | None, features: bool
 ) -> list[str]:
     """Claims that are required and do not exist, or cannot apply."""
     problems = [] if require else ["no claim is required; require at least one"]
     for name in require:
         claim, _, mask = name.partition(":")
-        if claim not in CLAIMS or (mask and claim != "projective"):
+        if claim not in CLAIMS or (mask and claim not in ("projective", "feature_projective")):
             problems.append(f"the required claim {name!r} does not exist; the claims are {_list(CLAIMS)}")
+        elif claim in FEATURE_CLAIMS:
+            if not features:
+                problems.append(f"the required claim {name!r} is about features, and no map is given (--features FILE)")
         elif claim in MASK_CLAIMS and masks is None:
             problems.append(f"the required claim {name!r} is about masks, and none are given; give masks, or 'auto'")
         elif mask and isinstance(masks, Mapping) and mask not in masks:
@@ -241,6 +282,26 @@ def _requirement_problems(
             problems.append(f"the required claim {name!r} is about masks, and no expert has one")
         elif claim == "terminates" and background.eos is None:
             problems.append("the required claim 'terminates' needs an EOS, and the models have none")
+    return problems
+
+
+def _guarantee_problems(experts: Mapping[str, Model], guarantees: Any, length: Length) -> list[str]:
+    """Guarantees of no expert, of every length, or that are neither a regular expression nor a predicate."""
+    if not isinstance(guarantees, Mapping):
+        return [f"the guarantees are {guarantees!r}; they must map experts to patterns or predicates"]
+    problems = []
+    if guarantees and length == "every":
+        problems.append("guarantees are about sequences of one length; give a length instead of every length")
+    for name, promised in guarantees.items():
+        if name not in experts:
+            problems.append(f"a guarantee names {name!r}, which is no expert; the experts are {_list(experts)}")
+        if isinstance(promised, str):
+            try:
+                re.compile(promised)
+            except (re.error, RecursionError, OverflowError) as error:
+                problems.append(f"the guarantee of {name} is {promised!r}, which is no regular expression: {error}")
+        elif not callable(promised):
+            problems.append(f"the guarantee of {name} is {promised!r}; it must be a regular expression or a predicate")
     return problems
 
 

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from factorcomp.certificates.claims import (
     ClaimResult,
     ExpertMeasures,
+    FeatureWitness,
     Findings,
     MarginalWitness,
     Mask,
@@ -29,6 +30,7 @@ from factorcomp.certificates.claims import (
     PositionWitness,
     PrefixWitness,
     Question,
+    SequenceWitness,
     Spans,
     Termination,
     Tokens,
@@ -36,6 +38,7 @@ from factorcomp.certificates.claims import (
     Witness,
     overall,
 )
+from factorcomp.inequalities import Guarantees, Robust
 
 SCHEMA = "factorcomp-report/1"
 _LARGEST_COUNT = 2**53
@@ -89,6 +92,35 @@ def prefixes_of(witness: Witness | None) -> tuple[Tokens, ...]:
     return ()
 
 
+@dataclass(frozen=True)
+class Condition:
+    """A question about a feature map, decided or not: the line that says why, sequences or prefixes that show it."""
+
+    verdict: Verdict
+    why: str
+    witness: tuple[Tokens, ...] = ()
+
+
+@dataclass(frozen=True)
+class FeatureMeasures:
+    """What is said of a feature map apart from the claims (theory.md, section 6).
+
+    **Fields:** `map`: its name and digest. `coordinates`, `tokens`: how many features, and the feature tokens.
+    `conditions`: name -> what was found; those about masks only where there are masks. `path_oscillation`: `max S - min
+    S` (1.5), in nats; `gaps`: expert -> the total variation of the marginals on its coordinates to that expert's,
+    of the stepwise and of the sequence-level composition; both `None` where the composition is undefined.
+    """
+
+    map: ModelName
+    kind: str
+    coordinates: int | None
+    tokens: tuple[str, ...]
+    masks: Mapping[str, Mask]
+    conditions: Mapping[str, Condition]
+    path_oscillation: float | None = None
+    gaps: Mapping[str, tuple[Number | None, Number | None]] | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class Report:
     """The verdict over the required claims, every claim, the measures, and all that is needed to repeat them.
@@ -98,7 +130,8 @@ class Report:
     about the input (rows renormalised, vocabularies aligned). `steps`: claim name -> the models' rows at the prefixes
     of its witness (`prefixes_of`), for those claims that a reader is shown. `prefixes`: how many are in scope. `marks`:
     on the paths to witnesses who deviates and who is active, for questions about every length, whose findings list no
-    prefixes.
+    prefixes. `robust`: bounds beside their truths. `guarantees`: what becomes of those that were asked about.
+    `features`: what is said of the feature map, if there is one.
     """
 
     background: ModelName
@@ -112,6 +145,9 @@ class Report:
     steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     prefixes: int | None = None
     marks: Mapping[Tokens, "Marks"] = field(default_factory=dict)
+    robust: Robust | None = None
+    guarantees: Guarantees | None = None
+    features: FeatureMeasures | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -188,8 +224,11 @@ class Report:
             "masks": None if masks is None else {name: _mask_json(mask) for name, mask in masks.items()},
             "claims": [_claim_json(result) for result in self.claims],
             "measures": {} if self.measures is None else _measures_json(self.measures),
-            "exact": _exact_json(self.findings),
+            "robust": None if self.robust is None else _plain(self.robust.entries()),
+            "guarantees": None if self.guarantees is None else _plain(self.guarantees.entries()),
+            "exact": _exact_json(self.findings, self.guarantees),
             "notes": list(self.notes),
+            **({} if self.features is None else {"features": _features_json(self.features)}),
         }
 
     def to_json_text(self) -> str:
@@ -338,7 +377,40 @@ def _witness_json(witness: Witness | None) -> dict[str, Any] | None:
                 "experts": list(witness.experts),
                 "prefixes": [list(prefix) for prefix in witness.prefixes],
             }
+        case FeatureWitness():
+            return {
+                "coordinates": list(witness.coordinates),
+                "tokens": list(witness.tokens),
+                "composition": _number(witness.composition),
+                "expert": _number(witness.expert),
+            }
+        case SequenceWitness():
+            return {
+                "sequence": list(witness.sequence),
+                "features": list(witness.features),
+                "in_tokens": _number(witness.in_tokens),
+                "in_features": _number(witness.in_features),
+            }
     return None
+
+
+def _features_json(features: FeatureMeasures) -> dict[str, Any]:
+    gaps = features.gaps
+    return {
+        **_model_json(features.map),
+        "kind": features.kind,
+        "coordinates": features.coordinates,
+        "tokens": list(features.tokens),
+        "masks": {name: _mask_json(mask) for name, mask in features.masks.items()},
+        "conditions": {
+            name: {"verdict": str(c.verdict), "why": c.why, "witness": [list(tokens) for tokens in c.witness] or None}
+            for name, c in features.conditions.items()
+        },
+        "path_oscillation": _number(features.path_oscillation),
+        "gaps": None
+        if gaps is None
+        else {name: {"local": _number(local), "global": _number(whole)} for name, (local, whole) in gaps.items()},
+    }
 
 
 def _measures_json(measures: Measures) -> dict[str, Any]:
@@ -406,9 +478,20 @@ def _digits(value: int) -> str:
     return _digits(high) + _digits(low).zfill(half)
 
 
-def _exact_json(findings: Findings) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    """Data with its numbers as JSON holds them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return _number(value) if isinstance(value, Fraction | float) else value
+
+
+def _exact_json(findings: Findings, guarantees: Guarantees | None) -> dict[str, Any]:
     measures = findings.measures
-    residuals = {result.name: result.residual for result in findings.claims}
+    residuals: dict[str, Any] = {result.name: result.residual for result in findings.claims}
+    if guarantees is not None:
+        residuals["guarantees"] = guarantees.entries()
     if measures is None:
         return _fractions(residuals)
     experts = {

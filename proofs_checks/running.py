@@ -113,11 +113,11 @@ def find_statements() -> list[Statement]:
 
 
 def order(statement: Statement) -> tuple[Any, ...]:
-    """The place of a statement in theory.md: by section, number and part."""
+    """The place of a statement in theory.md: by section, number and part; what has no number of its own comes last."""
     number, _, part = statement.number.partition(" ")
     section, _, rest = number.partition(".")
     digits = "".join(character for character in rest if character.isdigit())
-    return int(section), int(digits or 0), rest, part
+    return int(section), int(digits or 99), rest, part
 
 
 def run_numbered(number: str, examples: int, seed: int) -> Outcome:

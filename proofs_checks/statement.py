@@ -100,8 +100,8 @@ class Statement:
 
     @property
     def section(self) -> int:
-        """The section of theory.md."""
-        return int(self.number.partition(".")[0])
+        """The section of theory.md; of what has no number of its own, as `"8 direct TV"`, too."""
+        return int(self.number.partition(" ")[0].partition(".")[0])
 
 
 def constant(instance: Any) -> Callable[[], Iterable[Any]]:

@@ -1,6 +1,7 @@
 """What came of the statements, as a table, and one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from rich.console import Group
@@ -60,12 +61,42 @@ def details(statement: Statement, outcome: Outcome) -> Group:
 
 
 def described(instance: Any) -> list[str]:
-    """The instance in a few lines: of a family the rows of every model by prefix."""
+    """The instance in a few lines: of a family the rows of every model by prefix; of a record or tuple its parts."""
+    if isinstance(instance, tuple) and any(isinstance(part, Family) for part in instance):
+        return [line for part in instance for line in described(part)]
+    if is_dataclass(instance) and not isinstance(instance, Family | type):
+        return [line for field in fields(instance) for line in _field(field.name, getattr(instance, field.name))]
     if not isinstance(instance, Family):
-        return [str(instance)]
+        return [plain(instance)]
     models = {"p_b": instance.background, **{f"p_{i}": e for i, e in enumerate(instance.experts, start=1)}}
     lines = [f"|V| = {instance.size}, T = {instance.length}" + (f", masks {instance.masks}" if instance.masks else "")]
     for name, kernel in models.items():
         rows = (f"{''.join(map(str, h)) or '∅'}: ({', '.join(map(str, row))})" for h, row in kernel.items())
         lines.append(f"{name}  {'  '.join(rows)}")
     return lines
+
+
+def _field(name: str, value: Any) -> list[str]:
+    """A field of an instance: beside its name, or below it where it takes several lines."""
+    lines = described(value)
+    return [f"{name}: {lines[0]}"] if len(lines) == 1 else [f"{name}:", *(f"  {line}" for line in lines)]
+
+
+def plain(value: Any) -> str:
+    """In the notation of theory.md: fractions as `1/2`, prefixes as `01`, `∅`.
+
+    >>> from fractions import Fraction
+    >>> plain({(0, 1): Fraction(1, 4), (): (Fraction(1, 2), Fraction(1, 2))})
+    '{01: 1/4, ∅: (1/2, 1/2)}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{plain(key)}: {plain(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(sorted(map(plain, value))) + "}"
+    if isinstance(value, tuple) and all(type(entry) is int and 0 <= entry < 10 for entry in value):
+        return "".join(map(str, value)) or "∅"
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(map(plain, value)) + ")"
+    if is_dataclass(value) and not isinstance(value, type):
+        return "[" + ", ".join(f"{field.name} {plain(getattr(value, field.name))}" for field in fields(value)) + "]"
+    return str(value)

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from factorcomp import load_features
 from factorcomp.certificates.claims import Findings, Number, Positions, PrefixWitness, Question
 from tests.automata import AutomataInstance
 from tests.strategies import Instance, Steps
@@ -67,7 +68,22 @@ def load_example(name: str) -> tuple[Instance, dict]:
     about = about_example(name)
     models = {stem: json.loads((folder / f"{stem}.json").read_text()) for stem in ("background", *about["experts"])}
     experts = {stem: models[stem] for stem in about["experts"]}
-    return instance_of(models["background"], experts, about["options"], about["statement"]), about
+    options = {option: value for option, value in about["options"].items() if option != "features"}
+    return instance_of(models["background"], experts, options, about["statement"]), about
+
+
+def options_of_example(name: str) -> dict:
+    """The options of `verify` of the shipped example `name`, its feature map read."""
+    options = about_example(name)["options"]
+    return options | (
+        {"features": load_features(EXAMPLES / name / options["features"])} if "features" in options else {}
+    )
+
+
+def features_of_example(name: str) -> dict | None:
+    """The file of the feature map of the shipped example `name`, if it has one."""
+    file = about_example(name)["options"].get("features")
+    return None if file is None else json.loads((EXAMPLES / name / file).read_text(encoding="utf-8"))
 
 
 def instance_of(background: dict, experts: Mapping[str, dict], options: dict, structure: str) -> Instance:

@@ -1,7 +1,8 @@
 """The third truth: every claim and measure by brute force in fractions, from the definitions of theory.md alone.
 
-It shares no code with the engines or the kernel (only the words of `factorcomp.certificates.claims`), enumerates every
-sequence of `V^T`, and prefers the literal reading to the quick one. Meant for `V <= 5, T <= 4` or `V = 2, T <= 6`.
+It shares no code with the engines or the kernel (only the words of `factorcomp.certificates.claims`), stands on the
+literal definitions of `proofs_checks`, enumerates every sequence of `V^T`, and prefers the literal reading to the quick
+one. Meant for `V <= 5, T <= 4` or `V = 2, T <= 6`.
 
 Words: a *prefix* and a *sequence* are tuples of token numbers; a *row* is a tuple of Fractions; a *kernel* is a dict
 from every prefix to its row; a *law* is a dict from sequence to probability, without the zeros. A *model* that comes in
@@ -32,15 +33,30 @@ from factorcomp.certificates.claims import (
     Verdict,
     Witness,
 )
+from proofs_checks.definitions.laws import (
+    ONE,
+    ZERO,
+    Kernel,
+    Law,
+    Prefix,
+    Row,
+    law_of,
+    law_tv,
+    log,
+    log_ratio_range,
+    marginal,
+    mass_of,
+    probability_that,
+    reach,
+    row_tv,
+    support,
+)
+from proofs_checks.definitions.operator import tilted, weight_of
+from proofs_checks.definitions.skills import active as active_set
 
-Prefix = tuple[int, ...]
-Row = tuple[Fraction, ...]
-Kernel = Mapping[Prefix, Row]
-Law = Mapping[Prefix, Fraction]
 Model = Sequence[Sequence[Sequence[Fraction] | None]]
 
 BACKGROUND = "background"
-ZERO, ONE = Fraction(0), Fraction(1)
 
 
 # Numbers
@@ -68,30 +84,6 @@ def exceeds_in_nats(ratio: Fraction, threshold: Fraction) -> bool:
         digits *= 2
 
 
-def log(ratio: Fraction) -> float:
-    """The natural logarithm of a positive rational."""
-    if abs(ratio - 1) < Fraction(1, 2):
-        return math.log1p(float(ratio - 1))
-    return math.log(ratio.numerator) - math.log(ratio.denominator)
-
-
-def row_tv(first: Row, second: Row) -> Fraction:
-    """`½ sum_y |first(y) - second(y)|`."""
-    if first == second:
-        return ZERO
-    return sum((abs(a - b) for a, b in zip(first, second, strict=True)), ZERO) / 2
-
-
-def law_tv(first: Law, second: Law) -> Fraction:
-    """`½ sum_y |first(y) - second(y)|` for laws of total mass 1."""
-    return sum((abs(first.get(y, ZERO) - second.get(y, ZERO)) for y in {*first, *second}), ZERO) / 2
-
-
-def support(row: Row) -> set[int]:
-    """The tokens of positive probability."""
-    return {token for token, probability in enumerate(row) if probability > 0}
-
-
 # Models and laws
 
 
@@ -105,57 +97,7 @@ def kernel_of(model: Model, size: int, length: int) -> Kernel:
     return kernel
 
 
-def law_of(kernel: Kernel, size: int, length: int) -> Law:
-    """The product of the kernels along every sequence of `V^T`, up to its first zero factor (sections 0.1, 1.2)."""
-    law = {}
-    for sequence in product(range(size), repeat=length):
-        mass = ONE
-        for step, token in enumerate(sequence):
-            mass *= kernel[sequence[:step]][token]
-            if mass == 0:
-                break
-        if mass > 0:
-            law[sequence] = mass
-    return law
-
-
-def mass_of(law: Law, prefix: Prefix) -> Fraction:
-    """The probability that a sequence starts with `prefix`."""
-    return sum((mass for sequence, mass in law.items() if sequence[: len(prefix)] == prefix), ZERO)
-
-
-def probability_that(law: Law, event: Callable[[Prefix], bool]) -> Fraction:
-    """The probability of the sequences for which `event` is true."""
-    return sum((mass for sequence, mass in law.items() if event(sequence)), ZERO)
-
-
-def reach(law: Law, length: int) -> set[Prefix]:
-    """The prefixes of length `< length` and positive probability."""
-    return {sequence[:step] for sequence in law for step in range(length)}
-
-
-def marginal(law: Law, positions: tuple[int, ...]) -> Law:
-    """The law of the tokens at `positions`."""
-    result: dict[Prefix, Fraction] = {}
-    for sequence, mass in law.items():
-        cell = tuple(sequence[position] for position in positions)
-        result[cell] = result.get(cell, ZERO) + mass
-    return result
-
-
 # The operator, one prefix at a time
-
-
-def tilted(expert: Row, background: Row, weight: Fraction) -> Row:
-    """Theory.md 1.9: `p_b (p_i/p_b)^weight` on the common support, normalised; the expert itself for weight 1."""
-    if weight == 1:
-        return expert
-    if weight.denominator != 1 or weight < 1:
-        raise ValueError(f"the oracle is exact, so weights must be positive integers; got {weight}")
-    power = weight.numerator
-    cells = [b * (e / b) ** power if b > 0 else ZERO for e, b in zip(expert, background, strict=True)]
-    total = sum(cells, ZERO)
-    return tuple(cell / total for cell in cells) if total > 0 else tuple(cells)
 
 
 def in_error(token: int, background: Row, experts: Sequence[Row], weights: Sequence[Fraction], null: str) -> bool:
@@ -166,27 +108,6 @@ def in_error(token: int, background: Row, experts: Sequence[Row], weights: Seque
     if any(weight != 1 for weight in opening):
         return True
     return (null == "strict" and len(opening) >= 1) or (null == "cancel" and len(opening) >= 2)
-
-
-def composed_weight(token: int, background: Row, experts: Sequence[Row], null: str) -> Fraction:
-    """`w(y|h)` of section 0.1 and Definition 1.3, where it is defined; `experts` are the tilted ones."""
-    if background[token] > 0:
-        weight = background[token]
-        for row in experts:
-            weight *= row[token] / background[token]
-        return weight
-    opening = [row[token] for row in experts if row[token] > 0]
-    if null == "cancel" and len(opening) == 1:
-        return opening[0]
-    return ZERO
-
-
-def log_ratio_range(expert: Row, background: Row) -> Fraction | None:
-    """`max r / min r` of `r = p_i/p_b`: the exponential of the oscillation; `None` (infinite) where supports differ."""
-    if support(expert) != support(background):
-        return None
-    ratios = [expert[token] / background[token] for token in support(background)]
-    return max(ratios) / min(ratios)
 
 
 # The scope
@@ -269,7 +190,7 @@ def tabulate(
             undefined[prefix] = tuple(name for name in names if raw[name][prefix][wrong[0]] > 0)
             continue
         rows = [tilts[name][prefix] for name in names]
-        weights[prefix] = tuple(composed_weight(token, row, rows, null) for token in range(size))
+        weights[prefix] = tuple(weight_of(token, row, rows, null) for token in range(size))
         normalizer[prefix] = sum(weights[prefix], ZERO)
         if normalizer[prefix] > 0:
             composition[prefix] = tuple(weight / normalizer[prefix] for weight in weights[prefix])
@@ -313,18 +234,6 @@ def deviates(case: Case, name: str, prefix: Prefix) -> bool:
     """`osc log p_i/p_b > threshold` at `prefix` (sections 0.1 and `Dev_i`)."""
     ratio = log_ratio_range(case.experts[name][prefix], case.background[prefix])
     return ratio is None or exceeds_in_nats(ratio, case.question.threshold)
-
-
-def active_set(case: Case, deviating: set[Prefix]) -> set[Prefix]:
-    """Definition 3.3, path by path: `h` of length `l` is active iff `σ_1* <= l < σ_2*` on the paths through `h`."""
-    alive = {deviant[:step] for deviant in deviating for step in range(len(deviant) + 1)}
-    active = set()
-    for path in case.sequences():
-        start = min((step for step in range(case.length) if path[:step] in deviating), default=case.length)
-        leaves = [step for step in range(case.length + 1) if step == case.length or path[:step] not in alive]
-        stop = max(start, min(leaves))
-        active |= {path[:step] for step in range(start, stop)}
-    return active
 
 
 def runs_on(case: Case, deviating: set[Prefix]) -> int:
@@ -552,7 +461,7 @@ def decide(
 
     # pointwise_joint, interval_joint
     deviating = {name: {prefix for prefix in case.scope if deviates(case, name, prefix)} for name in case.names}
-    active = {name: active_set(case, deviating[name]) for name in case.names}
+    active = {name: active_set(deviating[name], case.size, case.length) for name in case.names}
 
     def at_fault(sets: Mapping[str, set[Prefix]], prefix: Prefix) -> list[str]:
         return [name for name in case.names if prefix in sets[name]]

@@ -30,23 +30,10 @@ from factorcomp.certificates.claims import (
     Verdict,
     Witness,
 )
+from proofs_checks.definitions.laws import ONE, ZERO, Prefix, Row, law_tv, log, log_ratio_range, row_tv, support
+from proofs_checks.definitions.operator import tilted, weight_of
 from tests.automata import ENDED, AutomataInstance, clock_of, next_of, row_of
-from tests.oracle import (
-    BACKGROUND,
-    ONE,
-    ZERO,
-    Prefix,
-    Row,
-    composed_weight,
-    exceeds_in_nats,
-    in_error,
-    law_tv,
-    log,
-    log_ratio_range,
-    row_tv,
-    support,
-    tilted,
-)
+from tests.oracle import BACKGROUND, exceeds_in_nats, in_error
 
 Place = tuple[str | None, ...]
 Chain = Mapping[Hashable, Mapping[Hashable, Fraction]]
@@ -162,7 +149,7 @@ class Product:
             opening = tuple(name for name, row in zip(self.names, given, strict=True) if row[wrong[0]] > 0)
             return Here(opening, base, (), ZERO, nothing, None)
         rows = tuple(tilted(row, base, factor) for row, factor in zip(given, factors, strict=True))
-        weights = tuple(composed_weight(y, base, rows, question.null_tokens) for y in range(self.size))
+        weights = tuple(weight_of(y, base, rows, question.null_tokens) for y in range(self.size))
         total = sum(weights, ZERO)
         composition = tuple(weight / total for weight in weights) if total > 0 else None
         return Here((), base, rows, total, weights, composition)

@@ -85,7 +85,7 @@ def test_the_test_of_lightness_can_fail():
     assert done.stdout == "True\n"
 
 
-@pytest.mark.parametrize("command", ["verify", "check", "compose", "doctor", "examples"])
+@pytest.mark.parametrize("command", ["verify", "check", "compose", "repair", "doctor", "examples"])
 def test_every_command_explains_itself(command, capsys):
     assert main([command, "--help"]) == 0
     out, err = capsys.readouterr()

@@ -1,11 +1,12 @@
 """The shipped examples: complete, readable, and what they promise is what the oracle finds."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from tests import golden, oracle_automata
-from tests.oracle import decide
+from tests import golden, oracle_automata, oracle_features
+from tests.oracle import decide, tabulate
 
 NAMES = golden.example_names()
 ENDLESS = [name for name in NAMES if golden.about_example(name)["options"].get("length") == "every"]
@@ -13,10 +14,16 @@ TABLES = [name for name in NAMES if name not in ENDLESS]
 KEYS = ["title", "statement", "why", "experts", "options", "expected"]
 
 
-def verdicts(instance) -> dict[str, str]:
+def verdicts(instance, name: str) -> dict[str, str]:
     """The verdict of every claim, by the oracle."""
-    findings = decide(instance.vocabulary, instance.eos, instance.background, instance.experts, instance.question)
-    return {claim.name: str(claim.verdict) for claim in findings.claims}
+    models = (instance.vocabulary, instance.eos, instance.background, instance.experts)
+    claims = decide(*models, instance.question).claims
+    if (file := golden.features_of_example(name)) is not None:
+        case = tabulate(*models, replace(instance.question, masks=None))
+        mapping = oracle_features.map_of(file, instance.vocabulary, case.length)
+        masks = {owner: tuple(mask) for owner, mask in file["masks"].items()}
+        claims += tuple(oracle_features.feature_claims(case, mapping, file["features"], masks))
+    return {claim.name: str(claim.verdict) for claim in claims}
 
 
 def test_there_are_examples():
@@ -46,7 +53,7 @@ def test_example_about_every_length_says_what_the_oracle_finds(name):
 def test_example_says_what_the_oracle_finds(name):
     """`expected` lists every claim that the models and options give rise to, with its verdict."""
     instance, about = golden.load_example(name)
-    assert about["expected"] == verdicts(instance)
+    assert about["expected"] == verdicts(instance, name)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -69,7 +76,7 @@ def test_examples_depend_on_their_experts(name):
     instance, about = golden.load_example(name)
     for steps in instance.experts.values():
         steps[:] = instance.background
-    after = verdicts(instance)
+    after = verdicts(instance, name)
     claims = ("pointwise_joint", "interval_joint", "exact_switching", "unit_normalizer", "local_equals_global")
     assert {after[claim] for claim in claims} == {"HOLDS"}
     refuted = [claim for claim in claims if about["expected"][claim] == "REFUTED"]

@@ -158,7 +158,7 @@ def test_active_sets_have_both_descriptions(instance):
         deviating = {prefix for prefix in case.scope if deviates(case, name, prefix)}
         alive = {deviant[:step] for deviant in deviating for step in range(len(deviant) + 1)}
         described = {prefix for prefix in alive if any(prefix[:step] in deviating for step in range(len(prefix) + 1))}
-        assert active_set(case, deviating) == described
+        assert active_set(deviating, case.size, case.length) == described
 
 
 @few

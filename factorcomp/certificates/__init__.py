@@ -13,6 +13,8 @@ from factorcomp.certificates.claims import Measures as Measures
 from factorcomp.certificates.claims import Question as Question
 from factorcomp.certificates.claims import Verdict as Verdict
 from factorcomp.certificates.documents import KernelError as KernelError
+from factorcomp.certificates.feature_maps import FeatureMap as FeatureMap
+from factorcomp.certificates.feature_maps import read_feature_map as read_feature_map
 from factorcomp.certificates.kernel import decide as decide
 from factorcomp.certificates.models import Model as Model
 from factorcomp.certificates.reading import digest as digest

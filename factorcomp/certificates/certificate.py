@@ -47,6 +47,7 @@ _SHAPE = {
     "evidence": {"deviating": _SPANS, "active": _SPANS, "masks": ({"*": [int]}, None)},
     "digest": str,
 }
+_FEATURES = _NAMED | {"masks": {"*": ([int], str)}}
 _INVARIANT = {"states": [([str], None)], "next": [[(int, None)]], "phases": ([[[str]]], None)}
 _EVERY_LENGTH = _SHAPE | {"evidence": {"invariant": (_INVARIANT, None), "masks": ({"*": str}, None)}}
 _WITNESSES = (
@@ -54,6 +55,8 @@ _WITNESSES = (
     {"prefixes": [[str]], "models": [str], "condition": str},
     {"positions": [int], "tokens": [str], "composition": _NUMBER, "expert": _NUMBER},
     {"position": int, "experts": [str], "prefixes": [[str]]},
+    {"coordinates": [int], "tokens": [str], "composition": _NUMBER, "expert": _NUMBER},
+    {"sequence": [str], "features": [str], "in_tokens": _NUMBER, "in_features": _NUMBER},
 )
 
 
@@ -66,16 +69,17 @@ def certificate(
     eos: str | None,
     background: tuple[str, str | None],
     experts: Mapping[str, tuple[str, str | None]],
+    features: tuple[str, str | None] | None = None,
 ) -> dict[str, Any]:
     """Every claim that was decided, with its witness or bound, and the evidence, as a JSON object.
 
     A claim that is not required is left out if its witness may not be the first (`Findings.unsettled`).
 
-    **Arguments:** `background`, `experts`: file name and SHA-256 of each model.
+    **Arguments:** `background`, `experts`, `features`: file name and SHA-256 of each model, and of the feature map.
 
     **Raises** `KernelError` for a model without a digest: only what lies in a file can be certified.
     """
-    for name, digest in (background, *experts.values()):
+    for name, digest in (background, *experts.values(), *([features] if features else [])):
         if digest is None:
             raise KernelError(f"{name}: got a model that is not a file, needed one: a certificate states its digest")
     settled = {c.name for c in findings.claims} - findings.unsettled | {*required}
@@ -100,6 +104,8 @@ def certificate(
         "claims": [statement(result) for result in claims],
         "evidence": evidence(findings, question.length == "every"),
     }
+    if features is not None:
+        data["features"] = dict(zip(_NAMED, features, strict=True)) | {"masks": question.feature_masks}
     data = _plain(data)
     return data | {"digest": fingerprint(data)}
 
@@ -161,7 +167,9 @@ def read_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The certificate in a file; `KernelError` unless it has exactly the keys and the types of a certificate."""
     data = parse(read_bytes(path), str(path), _finite)
     every_length = type(data) is dict and type(data.get("length")) is str
-    conform(data, _EVERY_LENGTH if every_length else _SHAPE, str(path))
+    shape = _EVERY_LENGTH if every_length else _SHAPE
+    about_features = type(data) is dict and "features" in data
+    conform(data, shape | {"features": _FEATURES} if about_features else shape, str(path))
     if every_length:
         _among(data["length"], ("every",), f"{path}: length")
     known = {"schema": (SCHEMA,), "verdict": Verdict, "scope": get_args(Scope), "null_tokens": get_args(NullTokens)}
@@ -204,7 +212,14 @@ def stated_question(data: Mapping[str, Any], path: str) -> Question:
         scope=data["scope"],
         null_tokens=data["null_tokens"],
         weights={name: fraction(weight, f"{path}: weights.{name}") for name, weight in data["weights"].items()},
+        feature_masks=_feature_masks(data, path),
     )
+
+
+def _feature_masks(data: Mapping[str, Any], path: str) -> dict[str, Mask] | None:
+    if "features" not in data:
+        return None
+    return {name: _mask(mask, f"{path}: features.{name}") for name, mask in data["features"]["masks"].items()}
 
 
 def _mask(mask: str | list[int], place: str) -> Mask:

@@ -16,6 +16,7 @@ from factorcomp.certificates.certificate import (
 )
 from factorcomp.certificates.claims import CLAIMS, Findings, Verdict, overall
 from factorcomp.certificates.documents import KernelError, brief
+from factorcomp.certificates.feature_maps import FeatureMap, read_feature_map
 from factorcomp.certificates.kernel import decide
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.reading import read_model
@@ -34,24 +35,30 @@ class CheckResult:
 
 
 def check_certificate(
-    path: Path, background: Path, experts: Mapping[str, Path], progress: Progress | None = None
+    path: Path,
+    background: Path,
+    experts: Mapping[str, Path],
+    progress: Progress | None = None,
+    features: Path | None = None,
 ) -> CheckResult:
     """Reads the models, derives every claim and all evidence of the certificate with the kernel, and compares.
 
     A false statement is rejected because the derivation says otherwise, whatever the digest says; any other alteration
-    because of the digests. A claim that the kernel cannot decide is rejected with that reason.
+    because of the digests. A claim that the kernel cannot decide is rejected with that reason. `features`: the file of
+    the feature map, if the certificate is about one.
 
     **Raises** `KernelError` for a file that cannot be read or is no certificate.
     """
     data = read_certificate(path)
     question = stated_question(data, str(path))
     base, own = read_model(background), {name: read_model(expert) for name, expert in experts.items()}
-    reasons = list(_other_models(data, base, own))
+    mapped = None if features is None else read_feature_map(features)
+    reasons = [*_other_models(data, base, own), *_other_features(data, mapped)]
     if not reasons:
         names = {claim["claim"] + (f":{claim['mask']}" if claim["mask"] else "") for claim in data["claims"]}
         try:
             ordered = {name: own[name] for name in data["models"]["experts"]}
-            findings = decide(base, ordered, question, progress, {*names, *data["required"]}, residuals=False)
+            findings = decide(base, ordered, question, progress, {*names, *data["required"]}, False, mapped)
         except KernelError as error:
             reasons.append(f"what was asked cannot be asked of these models: {error}")
         else:
@@ -72,6 +79,17 @@ def _other_models(
         yield from differences(stated["experts"][name]["sha256"], experts[name].sha256, f"models.experts.{name}.sha256")
     yield from differences(data["vocabulary"], background.vocabulary, "vocabulary")
     yield from differences(data["eos"], background.eos, "eos")
+
+
+def _other_features(data: Mapping[str, Any], features: FeatureMap | None) -> Iterator[str]:
+    """What the certificate says of the feature map itself, against the file given."""
+    if "features" not in data:
+        if features is not None:
+            yield "features: states none, and a feature map was given"
+    elif features is None:
+        yield f"features: states the map {brief(data['features']['name'])}, and none was given (--features FILE)"
+    else:
+        yield from differences(data["features"]["sha256"], features.sha256, "features.sha256")
 
 
 def _falsehoods(data: Mapping[str, Any], findings: Findings) -> Iterator[str]:

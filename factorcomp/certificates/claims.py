@@ -28,7 +28,8 @@ Spans = tuple[tuple[int, int], ...]
 JOINT_CLAIMS = ("pointwise_joint", "interval_joint")
 COMPOSITION_CLAIMS = ("exact_switching", "unit_normalizer", "local_equals_global")
 MASK_CLAIMS = ("mask_agreement", "factorized_conditionals", "projective")
-CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, "terminates")
+FEATURE_CLAIMS = ("feature_projective", "feature_commutes")
+CLAIMS = ("well_defined", *JOINT_CLAIMS, *COMPOSITION_CLAIMS, *MASK_CLAIMS, *FEATURE_CLAIMS, "terminates")
 """Every claim, in the order of a report."""
 
 
@@ -53,7 +54,8 @@ class Question:
     increasing; `Positions` for every length), or `"auto"`: each expert owns those at which it deviates, or `None`.
     `threshold`: nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it.
     `scope`: the prefixes that the composition can reach, or all. `null_tokens`: theory.md, Definition 1.3. `weights`:
-    expert name -> the factor of its log-ratio (theory.md 1.9), 1 where absent.
+    expert name -> the factor of its log-ratio (theory.md 1.9), 1 where absent. `feature_masks`: with a feature map,
+    expert name -> its coordinates (from 0, increasing), `{}` where no expert has any; `None` without a feature map.
     """
 
     length: Length
@@ -62,6 +64,7 @@ class Question:
     scope: Scope = "reachable"
     null_tokens: NullTokens = "cancel"
     weights: Mapping[str, Fraction] = field(default_factory=dict)
+    feature_masks: Mapping[str, Mask] | None = None
 
     @property
     def horizon(self) -> int:
@@ -124,7 +127,27 @@ class PositionWitness:
     prefixes: tuple[Tokens, Tokens]
 
 
-Witness = PrefixWitness | PairWitness | MarginalWitness | PositionWitness
+@dataclass(frozen=True)
+class FeatureWitness:
+    """Where two marginals differ most: feature `tokens` at `coordinates`, and their probability under both laws."""
+
+    coordinates: tuple[int, ...]
+    tokens: Tokens
+    composition: Number
+    expert: Number
+
+
+@dataclass(frozen=True)
+class SequenceWitness:
+    """The first sequence whose features `D(y)` differ most in probability: composed in tokens, and in features."""
+
+    sequence: Tokens
+    features: Tokens
+    in_tokens: Number
+    in_features: Number
+
+
+Witness = PrefixWitness | PairWitness | MarginalWitness | PositionWitness | FeatureWitness | SequenceWitness
 
 
 @dataclass(frozen=True)
@@ -132,7 +155,8 @@ class ClaimResult:
     """One claim, decided or not: verdict, method, residual, witness, and one line that a person understands.
 
     **Fields:** `residual`: the number that interface.md defines for the claim (`None` where it has none); `mask`: the
-    expert whose mask a `projective` claim is about; `length`: the horizon, or `"every"`; `why`: the line.
+    expert whose mask a claim is about (`projective`, `feature_projective`); `length`: the horizon, or `"every"`; `why`:
+    the line.
     """
 
     claim: str

@@ -8,7 +8,8 @@ is exact in both cases. Nothing is shared with the engines.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from factorcomp.certificates import composition, factorization
@@ -24,10 +25,14 @@ from factorcomp.certificates.claims import (
     Termination,
     Verdict,
 )
+from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Value, total
 from factorcomp.certificates.every_length import decide_every_length
+from factorcomp.certificates.feature_maps import FeatureMap
+from factorcomp.certificates.features import Features
 from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
+from factorcomp.certificates.pushforward import with_features
 from factorcomp.certificates.rows import largest_in_nats
 from factorcomp.certificates.tree import Levels, Progress, Tree, bounded, given_masks, spans
 
@@ -43,23 +48,30 @@ def decide(
     progress: Progress | None = None,
     claims: Collection[str] | None = None,
     residuals: bool = True,
+    features: FeatureMap | None = None,
 ) -> Findings:
     """Every claim of `question`, decided from the models' rows.
 
     **Arguments:** `claims`: derive only these (and `well_defined`), without the measures; names of claims, or
     `projective:NAME`. `progress`: called with the prefixes read and all prefixes. `residuals`: false leaves out those
-    that take long and that no verdict needs.
+    that take long and that no verdict needs. `features`: the map, if `question.feature_masks` is not `None`.
 
     **Raises** `KernelError` for models or masks that do not fit together, a horizon that is too short, or a table for
     every length.
     """
+    if (features is None) != (question.feature_masks is None):
+        raise KernelError("got a feature map without a question about it, or the question alone; needed both or none")
     if question.length == "every":
-        return decide_every_length(background, experts, question, progress, claims, residuals)
+        plain = replace(question, feature_masks=None)
+        findings = decide_every_length(background, experts, plain, progress, claims, residuals)
+        if features is None:
+            return findings
+        return with_features(findings, background, experts, question, features, claims, residuals)
     tables = {name: _table(model, bounded(question)) for name, model in experts.items()}
     tree = Tree(_table(background, bounded(question)), tables, question, progress)
     results = [_result(tree, "well_defined", composition.well_defined(tree))]
     defined = results[0].verdict is Verdict.HOLDS
-    masks, judges = _judges(tree, defined, residuals)
+    masks, judges = _judges(tree, defined, residuals, features)
     for claim, mask, judge in judges:
         if claims is None or claim in claims or f"{claim}:{mask}" in claims:
             unknown = Judgement(Verdict.UNDECIDED, "the composition is not well defined")
@@ -84,7 +96,9 @@ def _result(tree: Tree, claim: str, said: Judgement, mask: str | None = None) ->
     return ClaimResult(claim, said.verdict, METHOD, tree.length, said.why, residual, said.witness, mask)
 
 
-def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.Masks | None, list[Named]]:
+def _judges(
+    tree: Tree, defined: bool, residuals: bool, features: FeatureMap | None
+) -> tuple[factorization.Masks | None, list[Named]]:
     """The masks, given or found, and the claims but `well_defined`, in the order of a report, each with its judge."""
     judges: list[Named] = [
         ("pointwise_joint", None, partial(composition.pointwise_joint, tree)),
@@ -109,6 +123,12 @@ def _judges(tree: Tree, defined: bool, residuals: bool) -> tuple[factorization.M
         judges += [("projective", name, partial(factorization.projective, tree, masks, name)) for name in owners]
     if clash:
         judges = [(claim, mask, judge if claim in COMPOSED else lambda: clash) for claim, mask, judge in judges]
+    owned = tree.question.feature_masks
+    if features is not None and owned is not None:
+        about = cache(lambda: Features(tree, features, owned))
+        mapped = [name for name in tree.experts if name in owned]
+        judges += [("feature_projective", name, lambda name=name: about().projective(name)) for name in mapped]
+        judges.append(("feature_commutes", None, lambda: about().commutes()))
     if tree.eos is not None:
         judges.append(("terminates", None, partial(composition.terminates, tree)))
     return None if auto and (clash or not defined) else masks, judges

@@ -58,6 +58,6 @@ def check_options(question: Question, experts: Mapping[str, object]) -> None:
     if question.scope not in ("reachable", "all") or question.null_tokens not in ("strict", "drop", "cancel"):
         raise KernelError(f"got scope {question.scope!r} and null tokens {question.null_tokens!r}, needed known ones")
     masks = question.masks if isinstance(question.masks, Mapping) else {}
-    for name in (*masks, *question.weights):
+    for name in (*masks, *question.weights, *(question.feature_masks or {})):
         if name not in experts:
             raise KernelError(f"got a mask or a weight for {name!r}, needed one of {', '.join(experts)}")

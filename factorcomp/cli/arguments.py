@@ -8,10 +8,10 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 Positions = tuple[int, ...] | slice
 Choice = TypeVar("Choice", bound=str)
@@ -124,7 +124,21 @@ class Arguments:
             masks[name] = self._positions(name, value)
         return masks
 
-    def _positions(self, name: str, value: str) -> Positions:
+    def feature_masks(self, given: Sequence[str] | None) -> dict[str, Positions] | None:
+        """The coordinates of the features that each expert owns, listed or as a slice."""
+        if not given:
+            return None
+        masks: dict[str, Positions] = {}
+        for word in given:
+            pair = self._expert("--feature-masks", word)
+            if pair is not None:
+                name, value = pair
+                if name in masks:
+                    self.problem(f"--feature-masks: got a mask of {name!r} twice; give all its coordinates in one")
+                masks[name] = self._positions(name, value, "--feature-masks")
+        return masks
+
+    def _positions(self, name: str, value: str, option: str = "--masks") -> Positions:
         match = _SLICE.fullmatch(value)
         if match and match[3] != "0":
             start, stop, step = (int(part) if part else None for part in match.groups())
@@ -132,14 +146,14 @@ class Arguments:
         words = [word.strip() for word in value.split(",")]
         if not all(re.fullmatch(r"\d{1,9}", word) for word in words):
             self.problem(
-                f"--masks {name}: got {value!r}, needed positions counted from 0, as in {name}=0,2,5, or a slice, as "
+                f"{option} {name}: got {value!r}, needed positions counted from 0, as in {name}=0,2,5, or a slice, as "
                 f"in {name}=0::3"
             )
             return ()
         positions = sorted(int(word) for word in words)
         twice = sorted({p for p in positions if positions.count(p) > 1})
         if twice:
-            self.problem(f"--masks {name}: got position {twice[0]} twice; give each position once")
+            self.problem(f"{option} {name}: got position {twice[0]} twice; give each position once")
         return tuple(positions)
 
     def weights(self, given: Sequence[str] | None) -> dict[str, Fraction] | None:
@@ -159,6 +173,44 @@ class Arguments:
                 self.problem(f"--weights {name}: got {value}, needed a number above 0; leave an expert of weight 0 out")
             weights[name] = weight or Fraction(1)
         return weights
+
+    def guarantees(self, given: Sequence[str] | None, every_length: bool) -> dict[str, str | Callable[..., Any]] | None:
+        """The successful segments of the experts: regular expressions, or predicates from Python."""
+        if not given:
+            return None
+        if every_length:
+            self.problem("--guarantee: got --every-length too; guarantees are about one length (--length N)")
+        promised: dict[str, str | Callable[..., Any]] = {}
+        for word in given:
+            pair = self._expert("--guarantee", word)
+            if pair is None:
+                continue
+            name, pattern = pair[0], word.partition("=")[2]
+            if name in promised:
+                self.problem(f"--guarantee: got a guarantee of {name!r} twice; give one (patterns join with |)")
+            promised[name] = pattern
+            if pattern.startswith("python:"):
+                promised[name] = self._predicate(name, pattern) or pattern
+                continue
+            try:
+                re.compile(pattern)
+            except (re.error, RecursionError, OverflowError) as error:
+                self.problem(f"--guarantee {name}: got {pattern!r}, needed a regular expression: {error}")
+        return promised
+
+    def _predicate(self, name: str, place: str) -> Callable[..., Any] | None:
+        from factorcomp.formats.python_objects import find_python
+        from factorcomp.models.errors import InputError
+
+        try:
+            found = find_python(place)
+        except InputError as error:
+            self.problems += [f"--guarantee {name}: {line}" for line in error.problems]
+            return None
+        if callable(found):
+            return found
+        self.problem(f"--guarantee {name}: {place} is a {type(found).__name__}, needed a function of entry and segment")
+        return None
 
     def threshold(self, given: str | None) -> Fraction | None:
         """The threshold in nats, exactly as written."""
@@ -232,8 +284,8 @@ class Arguments:
 
         for name in given:
             claim, colon, mask = name.partition(":")
-            if claim not in CLAIMS or (colon and claim != "projective"):
-                needed = f"one of {', '.join(CLAIMS)} (or projective:NAME)"
+            if claim not in CLAIMS or (colon and claim not in ("projective", "feature_projective")):
+                needed = f"one of {', '.join(CLAIMS)} (or projective:NAME, feature_projective:NAME)"
                 self.problem(f"--require: got {name!r}{_meant(claim, CLAIMS)}, needed {needed}")
             elif colon and self.names and mask not in self.names:
                 self.problem(f"--require {name}: no expert is named {mask!r}; there are {_listed(self.names)}")
@@ -274,6 +326,19 @@ class Arguments:
                 self.problem(f"{option} {place}: would overwrite {taken[real]}; choose another name")
             taken[real] = f"what {option} writes"
             self._writable(option, Path(place))
+
+    def folder(self, place: str, replace: bool, inputs: Iterable[str]) -> None:
+        """Whether a folder can be made, or replaced, without the models in it."""
+        from factorcomp.formats.folders import check_folder
+        from factorcomp.models.errors import InputError
+
+        try:
+            check_folder(place, replace=replace)
+        except InputError as error:
+            self.problems += error.problems
+        for model in inputs:
+            if os.path.dirname(os.path.realpath(model)) == os.path.realpath(place):
+                self.problem(f"--output {place}: the model {model} lies in this folder; choose another")
 
     def _writable(self, option: str, place: Path) -> None:
         folder = place.resolve().parent

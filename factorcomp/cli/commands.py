@@ -16,6 +16,7 @@ from factorcomp.cli.shipped import Example, example, examples
 
 if TYPE_CHECKING:
     from factorcomp.certificates.claims import NullTokens, Scope
+    from factorcomp.models.feature_maps import FeatureMap
     from factorcomp.models.function import FunctionModel
     from factorcomp.models.tabular import TabularModel
     from factorcomp.verdicts import Report
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 SCOPES: "tuple[Scope, ...]" = ("reachable", "all")
 NULL_TOKENS: "tuple[NullTokens, ...]" = ("cancel", "strict", "drop")
 OUTPUTS = (".json", ".safetensors", ".prism", ".tra", ".lab")
+REPAIR = "repair.json"
+REPAIR_OPTIONS = {"length", "threshold", "scope", "null_tokens", "weights"}
+"""Those of `verify` that a shipped example may have and `repair` has too."""
 STATUS = {"HOLDS": 0, "REFUTED": 1}
 """The exit status of a verdict; 3 for every other."""
 
@@ -116,6 +120,26 @@ def verify(
         list[str] | None,
         Parameter(metavar="CLAIM", help="a claim that decides verdict and exit status; repeatable [interval_joint]"),
     ] = None,
+    guarantee: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=PATTERN",
+            help="segments on which that expert succeeds while active: a regular expression of the tokens, joined by "
+            "blanks, or python:module:attribute, a predicate of entry prefix and segment; repeatable [none]",
+        ),
+    ] = None,
+    no_bounds: Annotated[bool, Parameter(help="leave out how far the composition is from exact [off]")] = False,
+    features: Annotated[
+        str | None,
+        Parameter(metavar="FILE", help="a feature map: FILE.json or python:module:attribute [none]"),
+    ] = None,
+    feature_masks: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME=COORDINATES",
+            help="NAME=0,2: the coordinates of the features that expert owns, from 0; repeatable [the map's]",
+        ),
+    ] = None,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
@@ -130,6 +154,7 @@ def verify(
     """
     arguments = Arguments()
     words = [word for word in (background, *experts) if word is not None]
+    words = arguments.strays("--feature-masks", feature_masks, words)
     words = arguments.strays("--weights", weights, arguments.strays("--masks", masks, words))
     background, experts = words[0] if words else None, tuple(words[1:])
     shipped = _shipped(arguments, example, background, experts)
@@ -139,7 +164,7 @@ def verify(
         place = background
     else:
         named, place = {name: shipped.expert(name) for name in shipped.experts}, shipped.background
-        arguments.names, options = shipped.experts, shipped.options
+        arguments.names, options = shipped.experts, shipped.given
     given: dict[str, Any] = {
         "length": arguments.horizon(length, every_length),
         "window": arguments.window(window),
@@ -149,14 +174,23 @@ def verify(
         "null_tokens": arguments.choice("--null-tokens", null_tokens, NULL_TOKENS),
         "weights": arguments.weights(weights),
         "require": arguments.required(require),
+        "features": features,
+        "feature_masks": arguments.feature_masks(feature_masks),
         "exact": exact or None,
+        "guarantees": arguments.guarantees(guarantee, every_length),
+        "bounds": False if no_bounds else None,
     }
     asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
-    arguments.outputs(outputs, [place, *named.values()] if place is not None else [])
+    map_place = asked.get("features")
+    inputs = [p for p in (place, *named.values(), map_place) if p is not None]
+    arguments.outputs(outputs, inputs)
     if certificate is not None:
-        _certifiable(arguments, [p for p in (place, *named.values()) if p is not None])
+        _certifiable(arguments, inputs)
+    mapped = _load_features(arguments, map_place, shipped if features is None else None)
     base, models = _load(arguments, place, named, shipped)
+    if mapped is not None:
+        asked["features"] = mapped
 
     from factorcomp.verification import verify
 
@@ -195,6 +229,7 @@ def _certify(path: str, report: "Report") -> None:
         eos=report.eos,
         background=(report.background.name, report.background.sha256),
         experts={name: (model.name, model.sha256) for name, model in report.experts.items()},
+        features=None if report.features is None else (report.features.map.name, report.features.map.sha256),
     )
     with output.writing(path):
         write_certificate(os.path.realpath(path), data)
@@ -233,6 +268,23 @@ def _certifiable(arguments: Arguments, places: list[str]) -> None:
             )
 
 
+def _load_features(arguments: Arguments, place: str | None, shipped: Example | None) -> "FeatureMap | None":
+    """The feature map, or its problems with those of the call."""
+    from factorcomp.formats import load_features
+    from factorcomp.models.errors import InputError
+
+    if place is None:
+        return None
+    try:
+        mapped = load_features(place)
+    except InputError as error:
+        arguments.problems += error.problems
+        return None
+    if shipped is None:
+        return mapped
+    return replace(mapped, source=replace(mapped.source, name=f"{shipped.name}/{Path(place).name}"))
+
+
 def _load(
     arguments: Arguments, background: str | None, experts: Mapping[str, str], shipped: Example | None = None
 ) -> tuple["TabularModel | FunctionModel", dict[str, "TabularModel | FunctionModel"]]:
@@ -256,12 +308,15 @@ def _load(
     return loaded[background], {name: loaded[place] for name, place in experts.items()}
 
 
-@app.command(usage="Usage: factorcomp check CERTIFICATE BACKGROUND NAME=EXPERT [NAME=EXPERT ...]")
+@app.command(usage="Usage: factorcomp check CERTIFICATE BACKGROUND NAME=EXPERT [NAME=EXPERT ...] [OPTIONS]")
 def check(
     certificate: Annotated[str | None, Parameter(help="the certificate's file")] = None,
     background: Background = None,
     /,
     *experts: Experts,
+    features: Annotated[
+        str | None, Parameter(metavar="FILE", help="the feature map, if the certificate is about one [none]")
+    ] = None,
 ) -> int:
     """Re-derive a certificate without the engine that made it.
 
@@ -276,12 +331,12 @@ def check(
         arguments.problem("no certificate: give CERTIFICATE, BACKGROUND and one NAME=EXPERT or more")
     else:
         arguments.certificate(certificate)
-        arguments.there([place for place in (background, *named.values()) if place])
+        arguments.there([place for place in (background, *named.values(), features) if place])
     arguments.raise_problems()
     assert certificate is not None
     assert background is not None
     with output.progress("checking") as progress:
-        result = check_certificate(certificate, background, named, progress=progress)
+        result = check_certificate(certificate, background, named, progress=progress, features=features)
     place = printable(certificate)
     if result.accepted:
         output.emit(f"ACCEPTED: {place} is true of these models; it certifies the verdict {result.verdict}.\n")
@@ -335,6 +390,86 @@ def compose(
     table = isinstance(composed, TabularModel)
     size = f"{len(composed.steps)} steps" if table else f"{len(composed.states)} states"
     output.say(f"wrote {output_file}: the {kind} composition, {size}")
+    return 0
+
+
+@app.command(usage=_usage("repair", "[--output DIR] [OPTIONS]"))
+def repair(
+    background: Background = None,
+    /,
+    *experts: Experts,
+    example: Annotated[
+        str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
+    ] = None,
+    output_folder: Annotated[
+        str | None,
+        Parameter(name="--output", metavar="DIR", help="the folder to make: NAME.json, …, repair.json [write nothing]"),
+    ] = None,
+    force: Annotated[bool, Parameter(help="replace DIR, if it holds nothing but such files [off]")] = False,
+    require: Annotated[
+        str | None,
+        Parameter(metavar="CLAIM", help="what shall hold: interval_joint or pointwise_joint [interval_joint]"),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        Parameter(metavar="KIND", help="what a reset costs: tv, kl (expected under the composition) or count [tv]"),
+    ] = None,
+    length: Length = None,
+    every_length: Annotated[
+        bool, Parameter(help="of finite-state models, pointwise_joint at every length [off]")
+    ] = False,
+    threshold: Annotated[
+        str | None,
+        Parameter(
+            metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
+        ),
+    ] = None,
+    scope: Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")] = None,
+    null_tokens: Convention = None,
+    weights: Weights = None,
+) -> int:
+    """Write the nearest experts that are jointly factorizable: where they clash, some rows become the background's.
+
+    Without --output it only says what they would be. Exit status: 0 repaired (and verified), 2 the input or the call is
+    wrong.
+    """
+    arguments = Arguments()
+    shipped = _shipped(arguments, example, background, experts)
+    named = arguments.models(background, experts) if example is None else {}
+    options: Mapping[str, Any] = {}
+    if shipped is not None:
+        background, named = shipped.background, {name: shipped.expert(name) for name in shipped.experts}
+        arguments.names = shipped.experts
+        options = {option: value for option, value in shipped.options.items() if option in REPAIR_OPTIONS}
+    given: dict[str, Any] = {
+        "require": arguments.choice("--require", require, ("interval_joint", "pointwise_joint")),
+        "cost": arguments.choice("--cost", cost, ("tv", "kl", "count")),
+        "length": arguments.horizon(length, every_length),
+        "threshold": arguments.threshold(threshold),
+        "scope": arguments.choice("--scope", scope, SCOPES),
+        "null_tokens": arguments.choice("--null-tokens", null_tokens, NULL_TOKENS),
+        "weights": arguments.weights(weights),
+    }
+    if output_folder is not None:
+        arguments.folder(output_folder, force, [p for p in (background, *named.values()) if p])
+    elif force:
+        arguments.problem("--force: got no --output; give the folder to replace")
+    base, models = _load(arguments, background, named, shipped)
+
+    from factorcomp.formats.folders import file_names, save_folder
+    from factorcomp.repair import repair
+    from factorcomp.repair.showing import show
+
+    file_names(models, REPAIR)
+    with output.progress("repairing") as progress:
+        done = repair(base, models, progress=progress, **(dict(options) | _set(given)))
+    if output_folder is not None:
+        with output.writing(output_folder):
+            files = save_folder(output_folder, done.models, REPAIR, done.to_json_text, replace=force)
+        output.say(f"wrote {output_folder}: {', '.join([*files.values(), REPAIR])}")
+    output.print_with(lambda console: show(done, console))
+    if output_folder is None:
+        output.say("nothing was written; --output DIR writes the repaired experts")
     return 0
 
 

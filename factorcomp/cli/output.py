@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from factorcomp.verdicts import Diagnosis, Report
 
 
@@ -80,11 +82,16 @@ def say(line: str) -> None:
 
 def show(what: "Report | Diagnosis") -> None:
     """Write a report or a diagnosis, with colours if standard output is a terminal that has them."""
-    from rich.console import Console
-
     from factorcomp.report import terminal
 
-    emit(terminal.show(what, Console()))
+    print_with(lambda console: terminal.show(what, console))
+
+
+def print_with(draw: "Callable[[Console], str]") -> None:
+    """Write what `draw` makes for the console that standard output is."""
+    from rich.console import Console
+
+    emit(draw(Console()))
 
 
 @contextmanager

@@ -25,6 +25,12 @@ class Example:
         """The path of the background's file."""
         return str(self.folder / "background.json")
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options, the feature map by its path."""
+        features = self.options.get("features")
+        return self.options | ({} if features is None else {"features": str(self.folder / features)})
+
     def expert(self, name: str) -> str:
         """The path of an expert's file."""
         return str(self.folder / f"{name}.json")

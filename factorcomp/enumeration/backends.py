@@ -6,7 +6,6 @@ last one padded, so that one program is compiled, whatever the length.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cache
 
@@ -15,6 +14,7 @@ from jaxtyping import Bool, Float
 
 from factorcomp.certificates.claims import Question
 from factorcomp.composition.block import Block, compose_block
+from factorcomp.composition.precision import float64 as float64
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.models.rows import AbstractRows
 
@@ -77,15 +77,6 @@ def _in_jax(*arguments: object) -> Block:
 
     with float64():
         return jax.device_get(_jitted()(*arguments))
-
-
-def float64() -> AbstractContextManager[None]:
-    """JAX computes in float64 inside, and is left as the user configured it."""
-    try:
-        from jax import enable_x64
-    except ImportError:  # jax 0.7
-        from jax.experimental import enable_x64  # ty: ignore[missing-module-member]
-    return enable_x64(True)
 
 
 @cache

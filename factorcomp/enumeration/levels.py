@@ -36,10 +36,22 @@ class Laws:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """The rows at the prefixes of one length: of the background, the (tilted) experts, and the switching model."""
+
+    components: Float[np.ndarray, "components prefixes vocab"]
+    switching: Float[np.ndarray, "prefixes vocab"]
+
+
+@dataclass(frozen=True)
 class Step:
-    """What happens at the prefixes of one length: who deviates, and the fields of `Block` for all of them."""
+    """What happens at the prefixes of one length: who deviates, and the fields of `Block` for all of them.
+
+    `differs`: at threshold 0. `rows`: only where they are kept.
+    """
 
     in_scope: Bool[np.ndarray, " prefixes"]
+    differs: Bool[np.ndarray, "experts prefixes"]
     deviates: Bool[np.ndarray, "experts prefixes"]
     oscillation: Float[np.ndarray, "experts prefixes"]
     log_probs: Float[np.ndarray, "prefixes vocab"]
@@ -50,6 +62,7 @@ class Step:
     undefined: Bool[np.ndarray, " prefixes"]
     dead: Bool[np.ndarray, " prefixes"]
     error: Float[np.ndarray, " prefixes"]
+    rows: Rows | None = None
 
 
 def root(components: int) -> Laws:
@@ -65,6 +78,8 @@ def advance(
     experts: Sequence[TabularModel],
     weights: Sequence[Fraction],
     question: Question,
+    *,
+    keep_rows: bool = False,
 ) -> tuple[Step, Laws]:
     """Composes at every prefix of `length` tokens, and extends every law by one token."""
     base, own = background.steps[length], [expert.steps[length] for expert in experts]
@@ -90,7 +105,8 @@ def advance(
     block = block._replace(undefined=block.undefined | gap, dead=block.dead & ~gap)
     in_scope = laws.reachable if question.scope == "reachable" else np.ones(prefixes, dtype=bool)
     kept = {name: value for name, value in block._asdict().items() if name not in ("components", "switching")}
-    step = Step(in_scope, deviates, oscillations, **kept)
+    rows = Rows(block.components, block.switching) if keep_rows else None
+    step = Step(in_scope, differs, deviates, oscillations, **kept, rows=rows)
     open_ended = laws.reachable & ~step.undefined & ~step.dead
     log_composition = _extend(laws.log_composition, block.log_probs)
     following = Laws(

@@ -14,7 +14,8 @@ from factorcomp.certificates.claims import (
     Termination,
     Verdict,
 )
-from factorcomp.enumeration.levelwise import survey as levelwise_survey
+from factorcomp.enumeration.levelwise import levels
+from factorcomp.enumeration.summary import Summary, summarize
 from factorcomp.factorization import exactness, joint, masks
 from factorcomp.factorization.conditionals import decide_conditionals, tilted_steps
 from factorcomp.factorization.context import Context
@@ -28,13 +29,15 @@ def decide(
     experts: Mapping[str, TabularModel],
     question: Question,
     progress: Progress | None = None,
+    seen: Summary | None = None,
 ) -> Findings:
     """Decides every claim by enumeration, in float64 with exact deviations; the same answer form as the kernel's.
 
-    The models share vocabulary, EOS and a horizon of at least `question.horizon`. Raises `InputError` where the
-    enumeration does not fit into memory.
+    The models share vocabulary, EOS and a horizon of at least `question.horizon`. `seen`: their levels, where they have
+    been visited already. Raises `InputError` where the enumeration does not fit into memory.
     """
-    survey = levelwise_survey(background, experts, question, progress)
+    seen = seen or levels(background, experts, question, progress)
+    survey = summarize(seen, question, list(experts), has_eos=background.eos is not None)
     context = Context(background.vocabulary, tuple(experts), question, survey)
     defined = _well_defined(context, background, experts, survey.undefined.first)
     if defined.verdict is Verdict.REFUTED:

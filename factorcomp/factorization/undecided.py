@@ -1,6 +1,6 @@
 """Every other claim, where the composition is undefined."""
 
-from factorcomp.certificates.claims import CLAIMS, MASK_CLAIMS, ClaimResult, Verdict
+from factorcomp.certificates.claims import CLAIMS, FEATURE_CLAIMS, MASK_CLAIMS, ClaimResult, Verdict
 from factorcomp.factorization.context import Context
 
 
@@ -12,6 +12,8 @@ def undecided(context: Context, *, has_eos: bool) -> list[ClaimResult]:
         if claim == "terminates" and not has_eos:
             continue
         if claim in MASK_CLAIMS and context.question.masks is None:
+            continue
+        if claim in FEATURE_CLAIMS:  # added with the feature map
             continue
         owners = [name for name in context.names if given and name in given] if claim == "projective" else [None]
         why = "the composition is not well defined"

@@ -27,6 +27,14 @@ def read_python(name: str) -> TabularModel | FiniteStateModel | FunctionModel:
 
     **Raises:** `InputError` if there is no such module or attribute, its code fails, or it is no model.
     """
+    return _as_model(find_python(name), name)
+
+
+def find_python(name: str) -> Any:
+    """What `python:module:attribute` names. This runs the module's code.
+
+    **Raises:** `InputError` if there is no such module or attribute, or its code fails.
+    """
     module, _, attribute = name.removeprefix(SCHEME).partition(":")
     if not module or not attribute or ":" in attribute:
         raise InputError(f"{name}: needed {SCHEME}module:attribute, such as {SCHEME}my_models:base")
@@ -39,7 +47,7 @@ def read_python(name: str) -> TabularModel | FiniteStateModel | FunctionModel:
             found = getattr(found, part)
     except (Exception, SystemExit) as error:  # whatever the user's code raises
         raise InputError(f"{name}: {type(error).__name__}: {error}") from error
-    return _as_model(found, name)
+    return found
 
 
 def _as_model(found: Any, name: str) -> TabularModel | FiniteStateModel | FunctionModel:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from factorcomp.certificates.claims import Verdict
-from factorcomp.report import pieces, witnesses, words
+from factorcomp.report import features, inequalities, pieces, witnesses, words
 from factorcomp.verdicts import Diagnosis, Finding, Report
 
 _STYLES = {
@@ -25,7 +25,8 @@ _STYLES = {
     "fine": ("✓", "green"),
 }
 _BY_ROUNDING = "the models differ by rounding alone? try --threshold 1e-3 (factorcomp doctor says more)"
-_ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketrans({"…": "..."})
+_SPELLED = {"…": "...", "≥": ">", "×": "x", "δ": "delta", "κ": "kappa", "²": "^2"}
+_ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketrans(_SPELLED)
 
 
 def show(what: Report | Diagnosis, console: Console) -> str:
@@ -68,6 +69,10 @@ def _report(report: Report, width: int) -> Iterator[RenderableType]:
             yield from (pieces.indented(part) for part in _experts(report, width))
         yield pieces.title("Composition")
         yield pieces.indented(_numbers(report))
+    yield from inequalities.bounds(report)
+    yield from inequalities.guarantees(report)
+    if report.features is not None:
+        yield from features.features(report.features)
     if report.notes:
         yield pieces.title("Notes")
         yield from (pieces.bullet(words.printable(note)) for note in report.notes)
@@ -99,6 +104,8 @@ def _checked(report: Report) -> Table:
         rows["masks"] = " · ".join(
             f"{words.names([name])} {pieces.positions(positions)}" for name, positions in report.findings.masks.items()
         )
+    if report.features is not None:
+        rows["features"] = words.printable(report.features.map.name, 60)
     rows["required"] = ", ".join(words.printable(name) for name in report.required)
     return pieces.pairs(rows)
 

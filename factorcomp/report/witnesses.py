@@ -9,11 +9,13 @@ from rich.text import Text
 from factorcomp.certificates.claims import (
     JOINT_CLAIMS,
     ClaimResult,
+    FeatureWitness,
     MarginalWitness,
     Number,
     PairWitness,
     PositionWitness,
     PrefixWitness,
+    SequenceWitness,
     Tokens,
     Verdict,
 )
@@ -77,6 +79,21 @@ def witness(report: Report, result: ClaimResult, width: int) -> Iterator[Rendera
                 rows = {"positions": pieces.positions(found.positions), "tokens": words.path(found.tokens)}
             rows["composition"] = words.number(found.composition)
             rows[owner] = words.number(found.expert)
+            yield pieces.indented(pieces.pairs(rows))
+        case FeatureWitness():
+            owner = words.names([result.mask or "the expert"])
+            yield pieces.title(f"{title}: where the two marginals of features differ most")
+            rows = {f"feature {c}": words.token(z) for c, z in zip(found.coordinates, found.tokens, strict=True)}
+            if len(rows) > _PATH:
+                rows = {"features": pieces.positions(found.coordinates), "tokens": words.path(found.tokens)}
+            rows["composition"] = words.number(found.composition)
+            rows[owner] = words.number(found.expert)
+            yield pieces.indented(pieces.pairs(rows))
+        case SequenceWitness():
+            yield pieces.title(f"{title}: a sequence whose features differ most")
+            rows = {"tokens": words.path(found.sequence), "features": words.path(found.features)}
+            rows["composed in tokens"] = words.number(found.in_tokens)
+            rows["composed in features"] = words.number(found.in_features)
             yield pieces.indented(pieces.pairs(rows))
 
 

@@ -12,11 +12,13 @@ from fractions import Fraction
 
 from factorcomp.certificates.claims import (
     ClaimResult,
+    FeatureWitness,
     MarginalWitness,
     Number,
     PairWitness,
     PositionWitness,
     PrefixWitness,
+    SequenceWitness,
     Tokens,
     Verdict,
 )
@@ -32,6 +34,8 @@ UNITS = {
     "mask_agreement": "largest TV",
     "factorized_conditionals": "largest TV",
     "projective": "TV",
+    "feature_projective": "TV",
+    "feature_commutes": "TV",
     "terminates": "mass",
 }
 """What the residual of a claim is, over the whole scope."""
@@ -262,6 +266,11 @@ def _holds(report: Report, result: ClaimResult) -> str:
         case "projective":
             owner = names([result.mask or ""])
             return f"on the mask of {owner} the composition has {owner}'s marginal"
+        case "feature_projective":
+            owner = names([result.mask or ""])
+            return f"on the feature coordinates of {owner} the composition has {owner}'s marginal"
+        case "feature_commutes":
+            return f"composing {experts} in tokens is composing their features in the order of the features"
         case "terminates":
             return f"the composition of {experts} {_ended(report)}"
     return f"{result.claim} holds"
@@ -312,6 +321,18 @@ def _fails(report: Report, result: ClaimResult) -> str:
         case "factorized_conditionals", PairWitness():
             do = "does" if len(report.experts) == 1 else "do"
             return f"{experts} {do} not have factorized conditionals for these masks: {broken(witness)}"
+        case "feature_projective", FeatureWitness():
+            owner = names([result.mask or ""])
+            return (
+                f"on the feature coordinates of {owner} the composition does not have {owner}'s marginal: "
+                f"{spoken(witness.tokens)} has probability {number(witness.composition)}, not {number(witness.expert)}"
+            )
+        case "feature_commutes", SequenceWitness():
+            return (
+                f"composing {experts} in tokens and in the order of the features are two distributions: "
+                f"{spoken(witness.features)} has probability {number(witness.in_tokens)} and "
+                f"{number(witness.in_features)}"
+            )
         case "projective", MarginalWitness():
             owner = names([result.mask or ""])
             return (

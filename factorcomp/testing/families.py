@@ -206,6 +206,11 @@ def interval_joint(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
     """JF-int (4.2): on every path the experts act one after the other, each in one interval."""
     row = palette(draw, of)
     background = {h: row() for h in of.prefixes}
+    return _assigned(draw, of, background, interval_owners(draw, of), dominated)
+
+
+def interval_owners(draw: Draw, of: Shape) -> dict[Prefix, int]:
+    """Who may act at every prefix (0 nobody, experts from 1), so that on every path each acts in one interval."""
     owners: dict[Prefix, int] = {}
     finished: dict[Prefix, frozenset[int]] = {(): frozenset()}
     for h in of.prefixes:
@@ -214,7 +219,7 @@ def interval_joint(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
         free_to_act = [a for a in (before, 0, *range(1, of.experts + 1)) if a == before or a not in gone]
         owners[h] = draw.pick(free_to_act)
         finished[h] = gone | ({before} if before and owners[h] != before else set())
-    return _assigned(draw, of, background, owners, dominated)
+    return owners
 
 
 def _assigned(draw: Draw, of: Shape, background: Kernel, owners: Mapping[Prefix, int], dominated: bool) -> Family:

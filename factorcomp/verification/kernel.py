@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from factorcomp.certificates import ClaimResult, Findings, Measures, Question, Verdict
+from factorcomp.certificates import FeatureMap as KernelMap
 from factorcomp.certificates import Model as KernelModel
 from factorcomp.certificates import decide as decide_rationally
 from factorcomp.certificates.automata import Automaton
@@ -31,11 +32,12 @@ def decide_exactly(
     question: Question,
     progress: Progress | None = None,
     claims: frozenset[str] | None = None,
+    features: KernelMap | None = None,
 ) -> Findings:
-    """The kernel's findings on these models, of the claims named (or all)."""
+    """The kernel's findings on these models, of the claims named (or all); `features`: if the question has masks."""
     base = kernel_model(background, question.horizon)
     own = {name: kernel_model(expert, question.horizon) for name, expert in experts.items()}
-    return decide_rationally(base, own, question, progress=progress, claims=claims)
+    return decide_rationally(base, own, question, progress=progress, claims=claims, features=features)
 
 
 def settle(

@@ -2,19 +2,26 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Tokens
+from factorcomp.certificates.claims import Findings, Length, NullTokens, Question, Scope, Tokens
+from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide
+from factorcomp.factorization.guarantees import Predicate
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
+from factorcomp.models.feature_maps import FeatureMap
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
 from factorcomp.surveys import Progress
-from factorcomp.verdicts import Marks, ModelName, Report
+from factorcomp.verdicts import FeatureMeasures, Marks, ModelName, Report
+from factorcomp.verification.bounds import NOTHING, Beyond, beyond_the_claims
+from factorcomp.verification.feature_states import decide_features_of_states, transduced
+from factorcomp.verification.features import Features, as_map, decide_features, tabulated
 from factorcomp.verification.kernel import (
     decide_all_lengths,
     decide_exactly,
@@ -37,6 +44,10 @@ def verify(
     weights: Mapping[str, Numeric] | None = None,
     exact: bool = False,
     require: Sequence[str] | str = ("interval_joint",),
+    bounds: bool = True,
+    guarantees: Mapping[str, str | Predicate] | None = None,
+    features: Features | None = None,
+    feature_masks: Masks = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -50,7 +61,12 @@ def verify(
     nats; an expert deviates at a prefix if the oscillation of its log-ratio to the background exceeds it. `scope`: the
     prefixes that the composition can reach, or all. `null_tokens`: theory.md 1.3. `weights`: expert name -> the factor
     of its log-ratio. `exact`: decide by the rational kernel alone. `require`: the claim or claims that make the
-    verdict. `progress`: called with the prefixes (states) done and their number.
+    verdict. `bounds`: also how far the composition is from what it ought to be (theory.md, section 8). `guarantees`:
+    expert name -> the segments on which it succeeds while active: a regular expression of their tokens joined by
+    blanks, or a predicate of entry prefix and segment (theory.md, section 5). `features`: a feature map, or a function
+    from a tuple of tokens to a tuple of feature tokens (theory.md, section 6). `feature_masks`: expert name -> its
+    coordinates (from 0); by default those of the map. `progress`: called with the prefixes (states) done and their
+    number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
 
@@ -77,42 +93,113 @@ def verify(
         null_tokens=null_tokens,
         weights=weights,
         require=require,
+        guarantees=guarantees,
+        features=features is not None,
     )
-    marks: dict[Tokens, Marks] = {}
-    if (found := finite_state_models(background, aligned_experts, question)) is not None:
-        base, own = found
-        if question.length == "every":
-            findings = decide_all_lengths(base, own, question, progress, exact=exact)
-        elif exact:
-            raise InputError(
-                f"length {question.horizon}: too many prefixes for the rational kernel; it decides shorter lengths, or "
-                "every length (--every-length)"
-            )
-        else:
-            findings = settle_at_length(decide_at_length(base, own, question, progress), base, own, question)
-        marks = marks_on_the_way(findings, base, own, question)
+    if feature_masks is not None and features is None:
+        raise InputError("feature masks are given, and no feature map; give one (--features FILE)")
+    mapped = None if features is None else Mapped(as_map(features), feature_masks, require)
+    if (states := finite_state_models(background, aligned_experts, question)) is not None:
+        if guarantees:
+            raise InputError(f"guarantees: length {question.length} has too many prefixes; give a shorter length")
+        answer = _of_states(*states, question, mapped, exact, progress)
     else:
-        base = as_table(background, question.horizon, progress)
-        tables = {name: as_table(expert, question.horizon, progress) for name, expert in aligned_experts.items()}
-        background, aligned_experts = base, tables
-        if exact:
-            findings = decide_exactly(base, tables, question, progress)
-        else:
-            findings = settle(decide(base, tables, question, progress), base, tables, question)
-    models = (background, *aligned_experts.values())
+        promised = guarantees or {}
+        answer = _of_tables(background, aligned_experts, question, mapped, exact, bounds, promised, progress)
+    models = (answer.background, *answer.experts.values())
     return Report(
-        background=_name(background),
-        experts={name: _name(expert) for name, expert in aligned_experts.items()},
+        background=_name(answer.background),
+        experts={name: _name(expert) for name, expert in answer.experts.items()},
         vocabulary=background.vocabulary,
         eos=background.eos,
-        question=question,
+        question=answer.question,
         required=require,
-        findings=findings,
+        findings=answer.findings,
         notes=tuple(dict.fromkeys(note for model in models for note in model.source.notes)),
-        steps=steps_to_show(findings, background, aligned_experts, question),
-        prefixes=findings.prefixes,
-        marks=marks,
+        steps=steps_to_show(answer.findings, answer.background, answer.experts, answer.question),
+        prefixes=answer.findings.prefixes,
+        marks=answer.marks,
+        robust=answer.beyond.robust,
+        guarantees=answer.beyond.guarantees,
+        features=answer.features,
     )
+
+
+class Mapped(NamedTuple):
+    """A feature map, the masks that were given for it, and the claims required."""
+
+    features: FeatureMap
+    masks: Masks
+    require: Sequence[str]
+
+
+class Answer(NamedTuple):
+    """What was asked of which models in the end, and everything found."""
+
+    background: Model
+    experts: Mapping[str, Model]
+    question: Question
+    findings: Findings
+    marks: Mapping[Tokens, Marks] = {}
+    beyond: Beyond = NOTHING
+    features: FeatureMeasures | None = None
+
+
+def _of_states(
+    background: FiniteStateModel,
+    experts: Mapping[str, FiniteStateModel],
+    question: Question,
+    mapped: Mapped | None,
+    exact: bool,
+    progress: Progress | None,
+) -> Answer:
+    """By the product of finite-state models: every length, or one beyond enumeration."""
+    transducer, asked = None, question
+    if mapped is not None:
+        transducer, asked = transduced(mapped.features, mapped.masks, experts, question, mapped.require)
+    if question.length == "every":
+        findings = decide_all_lengths(background, experts, question, progress, exact=exact)
+    elif exact:
+        raise InputError(
+            f"length {question.horizon}: too many prefixes for the rational kernel; it decides shorter lengths, or "
+            "every length (--every-length)"
+        )
+    else:
+        found = decide_at_length(background, experts, question, progress)
+        findings = settle_at_length(found, background, experts, question)
+    marks, said = marks_on_the_way(findings, background, experts, question), None
+    if transducer is not None:
+        models = (background, experts)
+        findings, said = decide_features_of_states(findings, transducer, models, asked, progress, exact=exact)
+    return Answer(background, experts, asked, findings, marks, features=said)
+
+
+def _of_tables(
+    background: Model,
+    experts: Mapping[str, Model],
+    question: Question,
+    mapped: Mapped | None,
+    exact: bool,
+    bounds: bool,
+    guarantees: Mapping[str, str | Predicate],
+    progress: Progress | None,
+) -> Answer:
+    """By enumeration, or by the rational kernel."""
+    base = as_table(background, question.horizon, progress)
+    tables = {name: as_table(expert, question.horizon, progress) for name, expert in experts.items()}
+    keep_rows, beyond, said = bounds or bool(guarantees), NOTHING, None
+    if exact:
+        findings = decide_exactly(base, tables, question, progress)
+        seen = levels(base, tables, question, keep_rows=True) if keep_rows else None
+    else:
+        seen = levels(base, tables, question, progress, keep_rows=keep_rows)
+        findings = settle(decide(base, tables, question, seen=seen), base, tables, question)
+    if seen is not None:
+        beyond = beyond_the_claims(base, tables, question, seen, findings, bounds, guarantees)
+    if mapped is not None:
+        table, question = tabulated(mapped.features, mapped.masks, base, tables, question, mapped.require)
+        findings, said = decide_features(findings, table, base, tables, question, exact=exact)
+    return Answer(base, tables, question, findings, beyond=beyond, features=said)
 
 
 LONGEST = 1_000_000

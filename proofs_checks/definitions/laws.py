@@ -59,6 +59,12 @@ def total(masses: Iterable[Fraction]) -> Fraction:
     return sum(masses, ZERO)
 
 
+def normalised_law(masses: Mapping[Any, Fraction]) -> Law:
+    """The law proportional to the masses."""
+    mass = total(masses.values())
+    return {outcome: one / mass for outcome, one in masses.items() if one}
+
+
 def mass_of(law: Law, prefix: Prefix) -> Fraction:
     """The probability that a sequence starts with `prefix`."""
     return total(mass for sequence, mass in law.items() if sequence[: len(prefix)] == prefix)
@@ -121,6 +127,12 @@ def product_law(marginals: Mapping[tuple[int, ...], Law], length: int) -> Law:
 def support(row: Row) -> set[int]:
     """The tokens of positive probability."""
     return {token for token, probability in enumerate(row) if probability > 0}
+
+
+def given(row: Row, tokens: set[int]) -> Row:
+    """`p(.|A)`, where `p(A) > 0`."""
+    mass = total(row[token] for token in tokens)
+    return tuple(probability / mass if token in tokens else ZERO for token, probability in enumerate(row))
 
 
 def row_tv(first: Row, second: Row) -> Fraction:

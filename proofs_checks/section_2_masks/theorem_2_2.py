@@ -7,6 +7,7 @@ from factorcomp.testing.families import Family, Shape, factorized, mask_agreeing
 from proofs_checks.definitions.laws import law_of, marginal, product_law
 from proofs_checks.definitions.masks import factorized_conditionals
 from proofs_checks.definitions.operator import compose
+from proofs_checks.definitions.recipes import opened_blocks, other_rows_off_reach
 from proofs_checks.statement import Control, Relation, Statement, equal, fact
 
 
@@ -23,9 +24,11 @@ def check(family: Family) -> Iterator[Relation]:
         marginals[family.background_positions] = marginal(background, family.background_positions)
     target = product_law(marginals, family.length)
     yield equal("P_L = P_b^{M_b} ⊗ ⊗_i P_i^{M_i}", composed.local, target)
+    for null in ("drop", "cancel"):
+        yield equal("P_L is the same under drop and cancel", compose(family, null).local, target)
     yield equal("P_G = P_L", composed.global_, composed.local)
     yield equal("Z_G = 1", composed.global_normalizer, 1)
-    yield fact("Z = 1 on R^", all(composed.normalizer[h] == 1 for h in composed.reachable))
+    yield fact("Z = 1 on R^", all(composed.normalizer.get(h) == 1 for h in composed.reachable))
     for block, law in marginals.items():
         yield equal("the marginal on a block is its owner's", marginal(composed.local, block), law)
 
@@ -48,8 +51,11 @@ STATEMENTS = (
         sentence="under factorized conditionals the composition is projective on every block",
         equation="P_L = P_G = P_b^{M_b} ⊗ ⊗_i P_i^{M_i},   Z = 1 on R^,   Z_G = 1",
         hypotheses=("(a) P_b = ⊗_j P_b^{M_j}", "(b) P_i = P_i^{M_i} ⊗ P_b^{M_i^c}", "(c) P_i^{M_i} << P_b^{M_i}"),
-        draw=lambda draw: factorized(draw, shape(draw)),
+        draw=lambda draw: other_rows_off_reach(draw, factorized(draw, shape(draw, sizes=(1, 3)))),
         check=check_hypothesis,
-        controls=(Control("(a) and (b), keeping agreement off the masks", dependent, check),),
+        controls=(
+            Control("(a) and (b), keeping agreement off the masks", dependent, check),
+            Control("(c)", lambda draw: opened_blocks(draw, Shape(2, 2, 2, zeros=True)), check),
+        ),
     ),
 )

@@ -52,6 +52,10 @@ def test_the_numbers_are_found():
     assert {"1.5", "2.3b", "2.4'", "2.5a", "2.6b", "6.4'", "11.7"} <= numbers_of_the_theory()
 
 
+def test_every_number_of_the_theory_has_a_statement():
+    assert numbers_of_the_theory() - {statement.number.partition(" ")[0] for statement in STATEMENTS} == set()
+
+
 # The meta-tests: what is off is seen to be off.
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from factorcomp.certificates.claims import (
     ClaimResult,
     ExpertMeasures,
+    FeatureWitness,
     Findings,
     MarginalWitness,
     Measures,
@@ -14,6 +15,7 @@ from factorcomp.certificates.claims import (
     PositionWitness,
     PrefixWitness,
     Question,
+    SequenceWitness,
     Termination,
     Verdict,
     Witness,
@@ -127,6 +129,31 @@ WITNESSES: dict[str, tuple[ClaimResult, dict]] = {
             "up",
         ),
         {"positions": [0, 2], "tokens": ["a", "b"], "composition": 0.25, "expert": 0.5},
+    ),
+    "feature": (
+        ClaimResult(
+            "feature_projective",
+            Verdict.REFUTED,
+            "rational",
+            3,
+            "",
+            QUARTER,
+            FeatureWitness((0, 2), ("x", "y"), QUARTER, HALF),
+            "up",
+        ),
+        {"coordinates": [0, 2], "tokens": ["x", "y"], "composition": 0.25, "expert": 0.5},
+    ),
+    "sequence": (
+        ClaimResult(
+            "feature_commutes",
+            Verdict.REFUTED,
+            "rational",
+            3,
+            "",
+            QUARTER,
+            SequenceWitness(("a", "b", "a"), ("x", "y"), QUARTER, HALF),
+        ),
+        {"sequence": ["a", "b", "a"], "features": ["x", "y"], "in_tokens": 0.25, "in_features": 0.5},
     ),
     "position": (
         ClaimResult(

@@ -9,7 +9,15 @@ from fractions import Fraction
 import pytest
 from rich.console import Console
 
-from factorcomp.certificates.claims import MarginalWitness, PairWitness, PositionWitness, PrefixWitness, Verdict
+from factorcomp.certificates.claims import (
+    FeatureWitness,
+    MarginalWitness,
+    PairWitness,
+    PositionWitness,
+    PrefixWitness,
+    SequenceWitness,
+    Verdict,
+)
 from factorcomp.report import words
 from factorcomp.report.terminal import show, text
 from factorcomp.verdicts import Diagnosis, Finding, Report, Step
@@ -215,6 +223,16 @@ HEADLINES = [
         "REFUTED: on the mask of up the composition does not have up's marginal: 'a' has probability 1/4, not 1/2.",
     ),
     (
+        ("feature_projective", Verdict.REFUTED, FeatureWitness((0,), ("x",), Fraction(1, 4), Fraction(1, 2)), "up"),
+        "REFUTED: on the feature coordinates of up the composition does not have up's marginal: 'x' has probability "
+        "1/4, not 1/2.",
+    ),
+    (
+        ("feature_commutes", Verdict.REFUTED, SequenceWitness(("a", "b"), ("x", "y"), Fraction(1, 4), Fraction(1, 2))),
+        "REFUTED: composing up and down in tokens and in the order of the features are two distributions: 'x y' has "
+        "probability 1/4 and 1/2.",
+    ),
+    (
         ("mask_agreement", Verdict.REFUTED, PositionWitness(1, ("up", "down"), (("a",), ("b",)))),
         "there are no disjoint masks, and so no mask agreement: up and down both deviate at position 1.",
     ),
@@ -348,10 +366,15 @@ def test_every_kind_of_witness_is_shown(kind):
     report = replace(report, required=(result.name,), findings=findings, steps={result.name: tuple(steps)})
     shown = words_of(text(report, 90))
     assert f"Witness against {result.name}" in shown
-    if kind != "marginal":
-        assert "'a' 1/2 1/3" in shown or "'a' 1/3 1/2" in shown
+    said = {
+        "marginal": "position 0 'a' position 2 'b' composition 1/4 up 1/2",
+        "feature": "feature 0 'x' feature 2 'y' composition 1/4 up 1/2",
+        "sequence": "tokens 'a' 'b' 'a' features 'x' 'y' composed in tokens 1/4 composed in features 1/2",
+    }
+    if kind in said:
+        assert said[kind] in shown
     else:
-        assert "position 0 'a' position 2 'b' composition 1/4 up 1/2" in shown
+        assert "'a' 1/2 1/3" in shown or "'a' 1/3 1/2" in shown
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_example(name):
     folder = golden.EXAMPLES / name
     about = json.loads((folder / "example.json").read_text())
     experts = {expert: load(folder / f"{expert}.json") for expert in about["experts"]}
-    options = about["options"]
+    options = golden.options_of_example(name)
     report = verify(load(folder / "background.json"), experts, **options)
     assert {result.name: str(result.verdict) for result in report.claims} == expected_of(about, report)
 
@@ -60,7 +60,7 @@ def test_the_kernel_says_what_the_engine_says(name, options):
     folder = golden.EXAMPLES / name
     about = json.loads((folder / "example.json").read_text())
     experts = {expert: load(folder / f"{expert}.json") for expert in about["experts"]}
-    asked = about["options"] | options
+    asked = golden.options_of_example(name) | options
     engine, exact = (verify(load(folder / "background.json"), experts, **asked, exact=exact) for exact in (False, True))
     assert {result.name: result.why for result in engine.claims} == {result.name: result.why for result in exact.claims}
 

@@ -1,0 +1,1 @@
+"""Theory.md, section 10: more than two experts, and the end of a sequence."""

@@ -1,0 +1,1 @@
+"""Theory.md, section 11: further results."""

@@ -1,0 +1,1 @@
+"""Theory.md, section 3: skills, their intervals and stopping times."""

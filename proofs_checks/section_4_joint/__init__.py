@@ -1,0 +1,1 @@
+"""Theory.md, section 4: joint factorizability and exactness."""

@@ -1,0 +1,1 @@
+"""Theory.md, section 5: reachability drift and inherited guarantees."""

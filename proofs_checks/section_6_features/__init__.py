@@ -1,0 +1,1 @@
+"""Theory.md, section 6: feature space."""

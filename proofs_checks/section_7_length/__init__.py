@@ -1,0 +1,1 @@
+"""Theory.md, section 7: length generalization."""

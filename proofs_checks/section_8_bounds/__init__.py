@@ -1,0 +1,1 @@
+"""Theory.md, section 8: robust bounds and certificates."""

@@ -1,0 +1,1 @@
+"""Theory.md, section 9: task arithmetic."""
