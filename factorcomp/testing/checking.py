@@ -32,8 +32,9 @@ def check_composer(
 
     >>> def to_the_background(background, experts, weights):
     ...     return background
-    >>> [result.law for result in check_composer(to_the_background, examples=20) if not result.holds]
-    ['known_answer', 'support', 'monotone_weight', 'sole_deviator', 'hard_constraints', 'projective']
+    >>> broken = {result.law for result in check_composer(to_the_background, examples=20) if not result.holds}
+    >>> "sole_deviator" in broken, "neutral_expert" in broken
+    (True, False)
     """
     declared = Declared(dtype, null_tokens, weighted, zeros, logits, tolerance)
     examination = Examination(composer, declared)

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from factorcomp.certificates.claims import NullTokens
 from factorcomp.composition import compose
 from factorcomp.models.tabular import TabularModel
-from factorcomp.testing.comparison import Rows, Tolerance, of_composition, rows_after, size_of
+from factorcomp.testing.comparison import Rows, Tolerance, epsilon, of_composition, rows_after, size_of
 from factorcomp.testing.components import Component, Composer, logs
 from factorcomp.testing.drawing import Draw
 from factorcomp.testing.examined import rows_of
@@ -34,6 +34,11 @@ class Declared:
     zeros: bool = True
     logits: bool = True
     tolerance: float | None = None
+
+    def __post_init__(self):
+        epsilon(self.dtype)  # refuses what is no floating-point type
+        if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
+            raise ValueError(f"tolerance: got {self.tolerance}; needed a number of nats, at least 0")
 
 
 @dataclass(frozen=True)

@@ -153,3 +153,9 @@ def test_a_declared_tolerance_takes_the_place_of_the_derived_one():
 def test_an_unknown_type_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"dtype: got 'float33'; needed .* float64, float32, bfloat16 or float16"):
         factorcomp.testing.check_composer(composers.by_logits, dtype="float33")
+
+
+@pytest.mark.parametrize("tolerance", [float("nan"), float("inf"), -1.0])
+def test_a_tolerance_that_forgives_everything_or_nothing_is_refused(tolerance):
+    with pytest.raises(ValueError, match="tolerance: got .*; needed a number of nats, at least 0"):
+        factorcomp.testing.check_composer(composers.by_logits, tolerance=tolerance)
