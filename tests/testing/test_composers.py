@@ -157,5 +157,5 @@ def test_an_unknown_type_is_refused_with_the_known_ones():
 
 @pytest.mark.parametrize("tolerance", [float("nan"), float("inf"), -1.0])
 def test_a_tolerance_that_forgives_everything_or_nothing_is_refused(tolerance):
-    with pytest.raises(ValueError, match="tolerance: got .*; needed a number of nats, at least 0"):
+    with pytest.raises(ValueError, match=r"tolerance: got .*; needed a number of nats, at least 0"):
         factorcomp.testing.check_composer(composers.by_logits, tolerance=tolerance)
