@@ -74,7 +74,7 @@ class ExactWeights:
             return f"no weights at all are exact: none is left {_after(self.witness)}"
         if self.positive is False:
             there = f"{_after(self.witness)}{'' if self.alone else ' and before'}"
-            return f"no positive weights are exact: none is {there}"
+            return f"no positive weights are exact: {there} there are none"
         shown = [part for part in self.parts if part.positive is not False]
         lines = [describe(part, self.names) + (" (open)" if part.positive is None else "") for part in shown[:4]]
         more = f"; or in {len(shown) - 4} more ways" if len(shown) > 4 else ""
