@@ -39,7 +39,7 @@ class Enclosure:
         return self.upper != 0
 
     def __float__(self) -> float:
-        return float(DOWN.divide(DOWN.add(self.lower, self.upper), Decimal(2)))
+        return float(DOWN.divide(DOWN.add(self.lower, self.upper), Decimal(2))) + 0.0  # rounding down makes 0 - 0 a -0
 
     def __add__(self, other: "Enclosure") -> "Enclosure":
         return Enclosure(DOWN.add(self.lower, other.lower), UP.add(self.upper, other.upper))
