@@ -53,14 +53,18 @@ def compose_tables(
         weigh(background.steps[t], {n: e.steps[t] for n, e in experts.items()}, null_tokens, weights)
         for t in range(length)
     ]
+    models = (background, *experts.values())
     for t, step in enumerate(steps):
-        for model in (background, *experts.values()):
-            steps[t] = replace(step, undefined=step.undefined | (False if model.gaps is None else model.gaps[t]))
+        gaps = [model.gaps[t] for model in models if model.gaps is not None]
+        steps[t] = replace(step, undefined=np.any([step.undefined, *gaps], axis=0))
     reach = _reach(steps)
     for t, (step, reached) in enumerate(zip(steps, reach, strict=True)):
         if (step.undefined & reached).any():
-            prefix = _prefix(int((step.undefined & reached).argmax()), t, background)
-            raise InputError(f"the composition is undefined after {prefix}: a ratio has no value there ({null_tokens})")
+            index = int((step.undefined & reached).argmax())
+            reason = f"a ratio has no value there ({null_tokens})"
+            if any(model.says_nothing(t, index) for model in models):
+                reason = "a model has no next state there"
+            raise InputError(f"the composition is undefined after {_prefix(index, t, background)}: {reason}")
     if sequence_level:
         steps = _with_what_follows(steps, len(background.vocabulary))
         if length and not steps[0].possible().any():

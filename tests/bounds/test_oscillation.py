@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factorcomp.bounds.oscillation import exceeds, log_exceeds, oscillation, row_exceeds
-from factorcomp.models.rows import FloatRows, PowerTooLargeError, RationalRows, TiltedRows
+from factorcomp.models.rows import ExactRow, FloatRows, PowerTooLargeError, RationalRows, TiltedRows
 
 HALF = Fraction(1, 2)
 
@@ -107,6 +107,16 @@ def test_tilted_rows_by_their_powers():
     assert differ(twice, rational("1/10 9/10")) == [False]
 
 
+def test_rows_of_different_roots_by_a_common_one():
+    """log(4)/2 = log(8)/3 and log(4)/2 - log(64)/3 = -log 2: the least common root is 6."""
+    zeros, one = (Fraction(0), Fraction(0)), Fraction(1)
+    square, cube = ExactRow((Fraction(4), one), zeros, 2), ExactRow((Fraction(8), one), zeros, 3)
+    assert not row_exceeds(square, cube, Fraction(0))
+    further = ExactRow((Fraction(64), one), zeros, 3)
+    assert [row_exceeds(square, further, Fraction(x)) for x in ("0", "0.6931", "0.6932")] == [True, True, False]
+    assert [row_exceeds(further, square, Fraction(x)) for x in ("0", "0.6931", "0.6932")] == [True, True, False]
+
+
 def test_powers_beyond_reason_are_refused():
     tilted = TiltedRows(rational("1/2 1/2"), rational("1/4 3/4"), Fraction(1, 10**6))
     with pytest.raises(PowerTooLargeError, match="powers beyond"):
@@ -137,6 +147,16 @@ def test_exact_rows_against_fifty_digits(pairs: list[tuple[int, int]], threshold
     )
     assert row_exceeds(rows[0].exact(0), rows[1].exact(0), threshold) == expected
     assert differ(rows[0], rows[1], threshold) == [expected]
+
+
+def test_more_digits_decide_what_thirty_do_not():
+    """The first 80 decimals of log 3 are below it, and above it once the last is one more."""
+    context = decimal.Context(prec=100)
+    below = Fraction(int(context.scaleb(context.ln(3), 80)), 10**80)
+    assert log_exceeds(Fraction(3), below)
+    assert not log_exceeds(Fraction(3), below + Fraction(1, 10**80))
+    assert differ(rational("1/4 3/4"), rational("1/2 1/2"), below) == [True]
+    assert differ(rational("1/4 3/4"), rational("1/2 1/2"), below + Fraction(1, 10**80)) == [False]
 
 
 @given(st.fractions(Fraction(1, 9), 9, max_denominator=9), st.fractions(-3, 3, max_denominator=9))

@@ -3,12 +3,14 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from factorcomp.certificates import (
     KernelError,
+    Verdict,
     certificate,
     check_certificate,
     digest,
@@ -30,6 +32,10 @@ class Certified:
         self.background, self.experts = written(self.instance, folder)
         self.findings = decided_from_files(self.instance, folder)
         self.path = folder / "certificate.json"
+        self.data = self.certified(**changes)
+
+    def certified(self, **changes: object) -> dict:
+        """The certificate of the findings."""
         arguments = {
             "required": ("interval_joint",),
             "vocabulary": self.instance.vocabulary,
@@ -37,7 +43,7 @@ class Certified:
             "background": (self.background.name, digest(self.background)),
             "experts": {name: (path.name, digest(path)) for name, path in self.experts.items()},
         }
-        self.data = certificate(self.findings, self.instance.question, **(arguments | changes))
+        return certificate(self.findings, self.instance.question, **(arguments | changes))
 
     def verdict_on(self, data: dict, redigest: bool = False) -> tuple[str, ...]:
         """The reasons against `data` (none: accepted)."""
@@ -140,6 +146,45 @@ def test_every_alteration_is_rejected(name: str, tmp_path: Path) -> None:
     assert seen > 100
 
 
+@pytest.mark.parametrize("required", ["interval_joint", "projective", "projective:up"])
+def test_every_claim_that_is_decided_is_stated(required: str, tmp_path: Path) -> None:
+    """But those whose witness may not be the first, unless they are required, by their own name or by their claim's."""
+    case = Certified("factorized_conditionals", tmp_path, required=(required,))
+    decided = [result.name for result in case.findings.claims if result.verdict is not Verdict.UNDECIDED]
+
+    def stated(**changes: object) -> list[str]:
+        case.findings = replace(case.findings, **changes)
+        data = case.certified(required=(required,))
+        return [f"{c['claim']}:{c['mask']}" if c["mask"] else c["claim"] for c in data["claims"]]
+
+    assert stated() == decided
+    assert "projective:up" in decided
+    unsettled = frozenset({"projective:up", "exact_switching"})
+    left_out = {"exact_switching"} | ({"projective:up"} if required == "interval_joint" else set())
+    assert stated(unsettled=unsettled) == [name for name in decided if name not in left_out]
+
+
+@pytest.mark.parametrize("name", ["letters_ACA", "dependent_background"])
+def test_claims_that_are_not_required_may_be_left_out(name: str, tmp_path: Path) -> None:
+    """A certificate that says less says nothing false."""
+    case = Certified(name, tmp_path)
+    for number, claim in enumerate(case.data["claims"]):
+        data = copy.deepcopy(case.data)
+        del data["claims"][number]
+        assert (case.verdict_on(data, redigest=True) == ()) is (claim["claim"] not in case.data["required"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_required_claim_is_left_out_only_by_an_open_verdict(name: str, tmp_path: Path) -> None:
+    """Then nothing is said of it; with any other verdict the certificate lacks what it rests on."""
+    case = Certified(name, tmp_path)
+    rest = [claim for claim in case.data["claims"] if claim["claim"] != "interval_joint"]
+    assert len(rest) == len(case.data["claims"]) - 1
+    assert case.verdict_on(case.data | {"claims": rest, "verdict": "UNDECIDED"}, redigest=True) == ()
+    reasons = case.verdict_on(case.data | {"claims": rest}, redigest=True)
+    assert reasons == ("claims: state nothing of interval_joint, which is required",)
+
+
 @pytest.mark.parametrize("name", golden.names())
 def test_every_verdict_turned_is_rejected_by_derivation(name: str, tmp_path: Path) -> None:
     case = Certified(name, tmp_path)
@@ -149,6 +194,14 @@ def test_every_verdict_turned_is_rejected_by_derivation(name: str, tmp_path: Pat
             data["claims"][number]["verdict"] = verdict
             reasons = case.verdict_on(data, redigest=True)
             assert any(f"claims[{number}].verdict: states" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_another_overall_verdict_is_rejected(name: str, tmp_path: Path) -> None:
+    case = Certified(name, tmp_path)
+    for verdict in {"HOLDS", "REFUTED", "BOUNDED", "UNDECIDED"} - {case.data["verdict"]}:
+        (reason,) = case.verdict_on(case.data | {"verdict": verdict}, redigest=True)
+        assert reason == f"verdict: states {verdict}, derived is {case.data['verdict']}"
 
 
 def test_a_false_certificate_names_the_field(tmp_path: Path) -> None:

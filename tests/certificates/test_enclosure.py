@@ -116,12 +116,14 @@ def test_rows_of_logs_that_differ_by_a_constant_are_one_distribution() -> None:
     assert found.deviating["up"] == ((),)
 
 
-def test_what_deviation_settles_is_exact_on_logs() -> None:
+@pytest.mark.parametrize("null_tokens", ["strict", "drop", "cancel"])
+def test_what_deviation_settles_is_exact_on_logs(null_tokens: str) -> None:
     """One deviator at each prefix: Z = 1 and the composition is a component, with residual 0 (1.8, 4.4)."""
     base = logs([(0.0, -1.5)], [(0.0, -1.5)] * 2)
     up = logs([(0.25, -1.5)], [(0.0, -1.5)] * 2)
     down = logs([(0.0, -1.5)], [(0.0, -1.25), (0.0, -1.5)])
-    found = decide(base, {"up": up, "down": down}, Question(2, masks={"up": (0,), "down": (1,)}))
+    question = Question(2, masks={"up": (0,), "down": (1,)}, null_tokens=null_tokens)
+    found = decide(base, {"up": up, "down": down}, question)
     for claim in ("pointwise_joint", "exact_switching", "unit_normalizer", "local_equals_global"):
         assert (found[claim].verdict, found[claim].residual) == (Verdict.HOLDS, 0.0)
     assert found.measures.tv_to_switching == found.measures.tv_local_global == 0.0
@@ -136,6 +138,28 @@ def test_a_composition_that_is_the_background_is_known_though_two_deviate() -> N
     assert found["unit_normalizer"].verdict is Verdict.REFUTED
     z = 4 * math.e / (1 + math.e) ** 2
     assert found.measures.log_normalizer_min == pytest.approx(math.log(z), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("null_tokens", "composed", "alone"), [("cancel", (1, 3, 4, 0), (1, 1, 2, 0)), ("drop", (1, 3, 0, 0), (1, 1, 0, 0))]
+)
+def test_an_opened_token_keeps_its_probability_among_enclosures(null_tokens, composed, alone) -> None:
+    """1.3: up opens `c`, alone or while down deviates too; `d` is impossible. The idle expert forbids fractions."""
+    rows = ((2, 2, 0, 0), (1, 1, 2, 0), (1, 3, 0, 0))
+    base, up, down = (Model(tuple("abcd"), None, ((tuple(Fraction(n, 4) for n in row),),)) for row in rows)
+    idle = Model(tuple("abcd"), None, (((0.0, 0.0, -math.inf, -math.inf),),), "logs")
+    question = Question(1, null_tokens=null_tokens)
+    for experts, weights in (({"up": up, "down": down}, composed), ({"up": up}, alone)):
+        exact, enclosed = decide(base, experts, question), decide(base, experts | {"idle": idle}, question)
+        law = [Fraction(n, sum(weights)) for n in weights]
+        gap = min(
+            sum(abs(p - Fraction(n, 4)) for p, n in zip(law, row, strict=True)) / 2 for row in rows[: len(experts) + 1]
+        )
+        assert exact["exact_switching"].residual == gap
+        assert enclosed["exact_switching"].residual == pytest.approx(float(gap), abs=1e-12)
+        assert enclosed["unit_normalizer"].residual == pytest.approx(float(exact["unit_normalizer"].residual))
+        assert enclosed["local_equals_global"].verdict is Verdict.HOLDS
+        assert enclosed.measures.tv_to_switching == pytest.approx(float(exact.measures.tv_to_switching), abs=1e-12)
 
 
 def test_undecided_says_where_and_why() -> None:
@@ -171,6 +195,33 @@ def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     found = decide(base, {"up": up}, question)
     assert found["factorized_conditionals"].verdict is Verdict.HOLDS
     assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0.0)
+
+
+@pytest.mark.parametrize("weight", [Fraction(1, 64), Fraction(1, 65)])
+def test_rows_are_told_apart_whatever_the_root(weight: Fraction) -> None:
+    """Tilted rows are known by their powers up to 64; those read are always known."""
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base, up = (Model(("a", "b"), None, ((row,), (half, half))) for row in (half, third))
+    down = Model(("a", "b"), None, ((half,), (third, half)))
+    found = decide(base, {"up": up, "down": down}, Question(2, weights={"up": weight}))
+    assert found.deviating == {"up": (((0, 1),), ()), "down": ((), ((0, 1),))}
+    assert found["exact_switching"].verdict is Verdict.HOLDS
+    again = decide(base, {"up": up, "down": up}, Question(2, weights={"up": weight}))
+    assert again["pointwise_joint"].verdict is Verdict.REFUTED
+
+
+def test_marginals_that_enclosures_cannot_tell_apart_stay_open() -> None:
+    """Down reads up's block, so no theorem covers up's mask, where the marginals are equal and irrational."""
+    half, third = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
+    base, up = (Model(("a", "b"), None, ((row,), (half, half))) for row in (half, third))
+    down = Model(("a", "b"), None, ((half,), (third, half)))
+    question = Question(2, masks={"up": (0,), "down": (1,)}, weights={"up": Fraction(1, 2)})
+    found = decide(base, {"up": up, "down": down}, question)
+    assert found["projective:up"].verdict is Verdict.UNDECIDED
+    assert 0 < found["projective:up"].residual < 1e-45
+    assert found["projective:down"].verdict is Verdict.REFUTED
+    whole = decide(base, {"up": up, "down": down}, Question(2, masks={"up": (0,), "down": (1,)}))
+    assert (whole["projective:up"].verdict, whole["projective:up"].residual) == (Verdict.HOLDS, 0)
 
 
 def test_weights_beyond_the_limit_leave_undecided_only_what_needs_them() -> None:

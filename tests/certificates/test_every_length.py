@@ -9,7 +9,10 @@ import pytest
 
 from factorcomp.certificates import Automaton, Findings, KernelError, Model, Question, decide
 from factorcomp.certificates import automata as automata_module
+from factorcomp.certificates import levels as levels_module
 from factorcomp.certificates import product as product_module
+from factorcomp.certificates import twins as twins_module
+from factorcomp.certificates import witnesses as witnesses_module
 from factorcomp.certificates.claims import (
     ClaimResult,
     MarginalWitness,
@@ -63,6 +66,14 @@ def test_interleaving_is_pointwise_but_not_interval_joint() -> None:
     assert interval.witness == PrefixWitness(("a",), Fraction(3, 4), ("up", "down"))
     assert interval.why == "after 'a' both up and down are active, at length 3 and beyond"
     assert (interval.length, interval.residual, found.invariant.phases) == ("every", None, None)
+
+
+def test_three_are_not_both() -> None:
+    """All that are active are named; the conflict begins at the length at which the second one deviates again."""
+    up = automaton("s:ss", {"s": ("1/4", "3/4")})
+    found = decide(FREE, {"up": up, "down": up, "left": up}, EVERY)
+    assert found["interval_joint"].why == "at the start up, down and left are active, at length 1 and beyond"
+    assert found["pointwise_joint"].why == "at the start up, down and left deviate"
 
 
 def test_the_phases_of_one_deviation() -> None:
@@ -327,6 +338,50 @@ def test_a_clock_too_large_for_the_product_leaves_its_claims_open(monkeypatch: p
     assert found["mask_agreement"].verdict is UNDECIDED
     assert "got more than 5 states" in found["mask_agreement"].why
     assert found["interval_joint"].verdict is HOLDS
+
+
+def test_beyond_a_limit_a_claim_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of one length that are too many, or too long, to be followed: never another verdict."""
+    rows = dict.fromkeys("stu", ("1/4", "3/4"))
+    base, expert = (automaton("s:tu t:tt u:tt", rows | changed) for changed in ({}, {"u": UNIFORM}))
+    for limit, value in (("MOST_LEVELS", 1), ("MOST_VISITS", 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(levels_module, limit, value)
+            found = decide(base, {"up": expert, "down": expert}, EVERY)
+            assert found["local_equals_global"].verdict is UNDECIDED
+            assert "too long to be found" in found["local_equals_global"].why
+            masks = decide(base, {"up": expert}, Question("every", masks="auto"))
+            assert masks["mask_agreement"].verdict is masks["projective:up"].verdict is UNDECIDED
+            assert "do not repeat within" in masks["mask_agreement"].why
+
+
+def test_too_many_twins_leave_factorized_conditionals_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin automaton of Theorem 7.5, and the marginals that enumeration is left for."""
+    up = automaton("s:tt t:uv u:tt v:tt", {"u": ("1/4", "3/4")})
+    question = Question("every", masks={"up": EVENS})
+    with monkeypatch.context() as patch:
+        patch.setattr(twins_module, "MOST_TWINS", 2)
+        found = decide(FREE, {"up": up}, question)["factorized_conditionals"]
+        assert (found.verdict, found.residual, found.witness) == (UNDECIDED, None, None)
+        assert "more than 2 states" in found.why
+    monkeypatch.setattr(twins_module, "MOST_SEQUENCES", 7)
+    assert "up to the length 2," in decide(FREE, {"up": up}, question)["projective:up"].why
+    monkeypatch.setattr(twins_module, "MOST_SEQUENCES", 8)
+    assert "up to the length 3," in decide(FREE, {"up": up}, question)["projective:up"].why
+
+
+def test_a_failure_too_late_for_a_witness_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond enumeration, and beyond following pairs of states, it is known to fail, and not where."""
+    up = automaton("s:tt t:uv u:tt v:tt", {"u": ("1/4", "3/4")})
+    monkeypatch.setattr(automata_module, "MOST_ROWS", 3)
+    question = Question("every", masks={"up": EVENS})
+    found = decide(FREE, {"up": up}, question, claims={"factorized_conditionals"})["factorized_conditionals"]
+    assert (found.verdict, found.length, found.residual) == (REFUTED, 3, None)
+    assert found.witness == PairWitness((("a", "a"), ("a", "b")), ("up", "up"), "I1")
+    monkeypatch.setattr(witnesses_module, "MOST_VISITS", 1)
+    found = decide(FREE, {"up": up}, question, claims={"factorized_conditionals"})["factorized_conditionals"]
+    assert (found.verdict, found.witness) == (UNDECIDED, None)
+    assert "it fails at the length 3, and no witness is found" in found.why
 
 
 # What cannot be asked

@@ -150,6 +150,15 @@ def test_a_pushforward_has_no_kernel_where_its_model_never_goes():
     assert decide(base, {"up": up, "same": base}, question, features=forwards)["feature_commutes"].verdict is HOLDS
 
 
+def test_one_expert_alone_commutes_only_where_the_background_goes():
+    """k = 1, read backwards: up opens `b` at position 1, so that of `b` first the background's features have no row."""
+    half, sure = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1), Fraction(0))
+    base, up = (Model(("a", "b"), None, ((half,), (row, row))) for row in (sure, half))
+    backwards = [word[::-1] for word in product("ab", repeat=2)]
+    assert commuting((base, up), 2, backwards) is UNDECIDED
+    assert commuting((up, base), 2, backwards) is HOLDS
+
+
 def test_what_dies_on_the_way_is_lost():
     """After the first feature `a` both experts share no token: in the order of features 1/2 is lost, in tokens none."""
     half, sure = (Fraction(1, 2),) * 2, (Fraction(1), Fraction(0))

@@ -55,6 +55,15 @@ def test_numbers_mean_the_decimal_written(row: str, expected: tuple, tmp_path: P
     assert read_model(path).sha256 == digest(path)
 
 
+@pytest.mark.parametrize("values", ["log_probs", "logits"])
+def test_the_log_of_a_certain_token_is_zero(values: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    logs = (0.0, -math.inf, -math.inf, 0.0, math.log(0.5), math.log(0.5))
+    path.write_bytes(tensors(metadata={"values": values}, data=struct.pack("<6f", *logs)))
+    model = read_model(path)
+    assert (model.scale, model.steps[0], model.steps[1][0]) == ("logs", ((0.0, -math.inf),), (-math.inf, 0.0))
+
+
 HOSTILE = {
     "not UTF-8": (b"\xff\xfe", "UTF-8"),
     "not JSON": ("{", "needed JSON"),
@@ -88,7 +97,7 @@ HOSTILE = {
     "decimal and off by much": (rows("[0.33, 0.66]"), "within 1e-06"),
     "ragged": (rows("[1]"), "got 1 numbers, needed 2"),
     "too few rows": (document(steps=[HALVES, HALVES]), r"steps\[1\]: got 1 rows, needed 2\^1"),
-    "a repeated token": (document(vocabulary=["a", "a"]), '"a" twice'),
+    "a repeated token": (document(vocabulary=["a", "b", "b"]), '"b" twice'),
     "no token": (document(vocabulary=[]), "needed at least one"),
     "a token that is no string": (document(vocabulary=["a", 1]), r"vocabulary\[1\]: got 1, needed a string"),
     "half a surrogate": (document(vocabulary=["a", "\ud800"]), "surrogate"),

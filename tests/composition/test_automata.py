@@ -84,3 +84,34 @@ def test_where_it_is_undefined_the_first_such_prefix_is_named():
     down = FiniteStateModel.from_states({"s": state, "t": other}, ["a", "b"], "s")
     with pytest.raises(InputError, match=r"undefined after 'b': all mass vanishes there"):
         compose_automata(background, {"up": up, "down": down}, "cancel", {})
+
+
+def machine(**states: str) -> FiniteStateModel:
+    """`s="a:t b:s"`: from state s to t after a, to s after b, each of these tokens as probable; `_` is a space."""
+    described = {}
+    for name, text in states.items():
+        edges = {y: q.replace("_", " ") for y, q in (edge.split(":") for edge in text.split())}
+        described[name.replace("_", " ")] = {"probabilities": dict.fromkeys(edges, f"1/{len(edges)}"), "next": edges}
+    return FiniteStateModel.from_states(described, ["a", "b"], next(iter(described)))
+
+
+def test_its_states_bear_the_names_of_the_models_states():
+    """One after the other; numbered only where two are then the same."""
+    base = machine(s="a:s b:s_u", s_u="a:s_u b:s_u")
+    up = machine(u="a:u b:v", v="a:v b:v")
+    assert compose_automata(base, {"up": up}, "cancel", {}).states == ("s u", "s u v")
+    alike = machine(u_v="a:v b:v", v="a:v b:v")
+    assert compose_automata(base, {"up": alike}, "cancel", {}).states == ("0 s u v", "1 s v", "2 s u v")
+
+
+@pytest.mark.parametrize(
+    ("null_tokens", "up", "message"),
+    [
+        ("strict", machine(s="a:s b:s"), r"undefined after the empty prefix: a ratio has no value there \(strict\)"),
+        ("cancel", machine(s="a:s b:s"), r"undefined after 'b': a model has no next state there"),
+        ("drop", machine(s="b:s"), r"undefined after the empty prefix: all mass vanishes there"),
+    ],
+)
+def test_why_it_is_undefined(null_tokens, up, message):
+    with pytest.raises(InputError, match=message):
+        compose_automata(machine(s="a:s"), {"up": up}, null_tokens, {})

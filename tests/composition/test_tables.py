@@ -8,6 +8,7 @@ import pytest
 
 from factorcomp.composition import compose
 from factorcomp.models.errors import InputError
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.rows import FloatRows, RationalRows
 from factorcomp.models.tabular import TabularModel
 from tests import oracle
@@ -110,3 +111,30 @@ def test_logs_compose_like_rationals():
                 assert np.allclose(np.exp(a), np.exp(b), rtol=0, atol=1e-12)
                 compared += 1
     assert compared > 50
+
+
+def test_where_it_is_undefined_the_first_such_prefix_is_named():
+    """In the order of its tokens; a prefix that the composition does not reach is no obstacle."""
+
+    def table(*last: str) -> TabularModel:
+        rows = [["1/2 1/2"], ["1/2 1/2", "1/2 1/2"], last]
+        return TabularModel.from_probabilities([[row.split() for row in step] for step in rows], ["a", "b"])
+
+    base, dead = table("1/2 1/2", "1 0", "1/2 1/2", "1 0"), table("1/2 1/2", "0 1", "1/2 1/2", "0 1")
+    with pytest.raises(InputError, match=r"undefined after 'a b': all mass vanishes there"):
+        compose(base, {"up": dead}, null_tokens="drop")
+    with pytest.raises(InputError, match=r"undefined after 'a b': a ratio has no value there \(strict\)"):
+        compose(base, {"up": dead}, null_tokens="strict")
+
+
+def test_where_a_model_has_no_next_state_it_is_undefined():
+    """Up opens `b`, after which the background says nothing: no table of two steps, unless it is never reached."""
+    states = [{"probabilities": {"a": 1}, "next": {"a": "s"}}]
+    states.append({"probabilities": {"a": "1/2", "b": "1/2"}, "next": {"a": "s", "b": "s"}})
+    base, up = (FiniteStateModel.from_states({"s": state}, ["a", "b"], "s") for state in states)
+    for experts in ({"up": up}, {"up": up, "same": base}, {"same": base, "up": up}):
+        for sequence_level in (False, True):
+            with pytest.raises(InputError, match=r"undefined after 'b': a model has no next state there"):
+                compose(base, experts, length=2, sequence_level=sequence_level)
+    assert compose(base, {"up": up}, length=1).steps[0].exact(0).factors == (Fraction(1, 2), Fraction(1, 2))
+    assert compose(base, {"up": up}, length=2, null_tokens="drop").steps[1].exact(0).factors == (1, 0)

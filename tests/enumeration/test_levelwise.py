@@ -83,6 +83,23 @@ def test_error_bounds_hold(seed, backend):
     assert all(off <= Decimal(float(bound)) for off, bound in errors)
 
 
+def test_error_bounds_hold_far_from_the_background():
+    """Two experts, 10^6 nats off in opposite directions: what remains of them is of the size of their rounding."""
+    decimal.getcontext().prec = 50
+    rng = random.Random(0)
+    first, second = ([10**6 + Decimal(rng.randint(0, 10**9)) / 10**9 for _ in range(50)] for _ in range(2))
+    background = np.full((50, 2), float(-Decimal(2).ln()))
+    experts = np.array([[[0.0, -float(x)] for x in first], [[-float(x), 0.0] for x in second]])
+    differs = np.ones((2, 50), dtype=bool)
+    block = compose_block(background, experts, None, differs, differs, "cancel")
+    for h, (x, y) in enumerate(zip(first, second, strict=True)):
+        total = (1 + (y - x).exp()).ln()
+        exact = [-total, y - x - total, Decimal(2).ln() - y + total]
+        found = [*block.log_probs[h], block.log_normalizer[h]]
+        bound = Decimal(float(block.error[h]))
+        assert all(abs(Decimal(float(f)) - e) <= bound < 1e-6 for f, e in zip(found, exact, strict=True))
+
+
 def _row(rng: random.Random, vocab: int) -> list[Fraction]:
     weights = [Fraction(rng.randint(1, 10**6), 10 ** rng.choice([0, 0, 3, 30])) for _ in range(vocab)]
     return [w / sum(weights) for w in weights]

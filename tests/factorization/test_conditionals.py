@@ -1,17 +1,24 @@
 """Factorized conditionals, cell by cell, against all pairs of rows; and the largest distance against every pair."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from factorcomp.certificates.claims import PairWitness, Positions, Question, Verdict
 from factorcomp.factorization import diameter
+from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.conditionals import BACKGROUND, decide_conditionals
+from factorcomp.factorization.decision import decide
 from factorcomp.factorization.diameter import largest_distance
+from factorcomp.factorization.every_length import decide_every_length
+from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.rows import FloatRows, TiltedRows
 from factorcomp.models.tabular import TabularModel
+from factorcomp.verification.kernel import decide_all_lengths, decide_exactly
 
 
 def table(*steps: list[str]) -> tuple:
@@ -93,3 +100,87 @@ def test_sets_and_pairs_are_both_taken(monkeypatch):
     assert by_sets[0] == pytest.approx(0.5 * np.abs(a[:, None] - b[None]).sum(2).max())
     monkeypatch.setattr(diameter, "MOST_WORK", 1)
     assert diameter._between(a, b)[1], "beyond the most work the answer must say that it is a lower bound"
+
+
+def test_sets_of_one_token_bound_the_distance_from_below(monkeypatch):
+    """Beyond the most work: the first token alone tells most, 6/10; and once a lower bound, always one."""
+    monkeypatch.setattr(diameter, "MOST_WORK", 0)
+    a, b = np.array([[0.6, 0.2, 0.2]]), np.array([[0.0, 0.5, 0.5]])
+    assert diameter._between(a, b) == (pytest.approx(0.6), True)
+    background = table(["1/2 1/2"], ["1/4 3/4", "3/4 1/4"], ["1/2 1/2"] * 4)
+    found = decide_conditionals(background, [background], {0: (0,)})
+    assert (found.failure.condition, found.largest_tv, found.at_least) == ("B", pytest.approx(0.5), True)
+
+
+def model(*steps: list[str]) -> TabularModel:
+    return TabularModel.from_probabilities([[row.split() for row in step] for step in steps], ["a", "b"])
+
+
+@pytest.mark.parametrize("engine", [decide, decide_exactly])
+@pytest.mark.parametrize(
+    ("background", "expert", "mask", "condition", "models", "why"),
+    [
+        (["1 0"], ["1/2 1/2"], (0,), "c", ("up", "background"), "up makes possible on its mask what the background"),
+        (["1/2 1/2"], ["1/4 3/4"], (), "I2", ("up", "background"), "off its mask up"),
+    ],
+)
+def test_a_failure_at_the_start(engine, background, expert, mask, condition, models, why):
+    """The smallest failures of (c) and (I2), about the expert as given: nothing is tilted without a weight."""
+    found = engine(model(background), {"up": model(expert)}, Question(1, masks={"up": mask}))
+    result = found["factorized_conditionals"]
+    assert (result.verdict, result.witness) == (Verdict.REFUTED, PairWitness(((), ()), models, condition))
+    assert why in result.why
+
+
+@pytest.mark.parametrize("engine", [decide, decide_exactly])
+def test_a_token_opened_after_one_prefix_fails_c_there(engine):
+    """Up owns both positions, and opens `b` after `a` alone; on the mask `1` the cell has a row that admits `b`."""
+    background = model(["1/2 1/2"], ["1 0", "1/2 1/2"])
+    up = model(["1/2 1/2"], ["1/2 1/2", "1/2 1/2"])
+    found = engine(background, {"up": up}, Question(2, masks={"up": (0, 1)}))["factorized_conditionals"]
+    assert found.witness == PairWitness((("a",), ("a",)), ("up", "background"), "c")
+    found = engine(background, {"up": up}, Question(2, masks={"up": (1,)}))["factorized_conditionals"]
+    assert found.witness == PairWitness((("a",), ("b",)), ("background", "background"), "B")
+
+
+def machine(s: str, t: str) -> FiniteStateModel:
+    """From s to t by a, and to u by b; t and u stay; the rows of u are uniform."""
+    rows, turn = {"s": s, "t": t, "u": "1/2 1/2"}, {"s": "tu", "t": "tt", "u": "uu"}
+    states = {
+        q: {"probabilities": dict(zip("ab", row.split(), strict=True)), "next": dict(zip("ab", turn[q], strict=True))}
+        for q, row in rows.items()
+    }
+    return FiniteStateModel.from_states(states, ["a", "b"], "s")
+
+
+def in_tables(engine):
+    def decide_tables(background, experts, question):
+        tables = {name: expert.tabulate(question.horizon) for name, expert in experts.items()}
+        return engine(background.tabulate(question.horizon), tables, question)
+
+    return decide_tables
+
+
+@pytest.mark.parametrize(
+    ("engine", "length"),
+    [
+        (in_tables(decide), 2),
+        (in_tables(decide_exactly), 2),
+        (decide_at_length, 2),
+        (decide_every_length, "every"),
+        (partial(decide_all_lengths, exact=True), "every"),
+    ],
+)
+def test_a_tilted_expert_without_a_law_leaves_them_open(engine, length):
+    """1.9: after `a`, where down does not let the composition go, up shares no token with the background.
+
+    At the position before, all conditions hold; with weight 1 up has a law, and fails (c) after `a`.
+    """
+    background, up, down = machine("1/2 1/2", "1 0"), machine("1/2 1/2", "0 1"), machine("0 1", "1 0")
+    masks = {"up": (1,), "down": (0,)} if length == 2 else {"up": Positions((1,)), "down": Positions((0,))}
+    found = engine(background, {"up": up, "down": down}, Question(length, masks=masks, weights={"up": Fraction(2)}))
+    assert found["well_defined"].verdict is Verdict.HOLDS
+    assert found["factorized_conditionals"].verdict is found["projective:up"].verdict is Verdict.UNDECIDED
+    assert "no law" in found["factorized_conditionals"].why
+    given = engine(background, {"up": up, "down": down}, Question(length, masks=masks))["factorized_conditionals"]
+    assert given.verdict is Verdict.REFUTED

@@ -231,6 +231,9 @@ def test_signs_of_determinants():
     """log 2 · log 9 - log 3 · log 4 = 0 is left open; anything else is decided."""
     two, three = Log(Fraction(2)), Log(Fraction(3))
     assert sign_of_determinant([[two, three], [Log(Fraction(4)), Log(Fraction(9))]]) is None
+    nothing, one = Log(), Log(shift=Fraction(1))  # zeros do not shrink the error of what is 0 by log 4 = 2 log 2 alone
+    flat = [[two, three, nothing], [Log(Fraction(4)), Log(Fraction(9)), nothing], [nothing, nothing, one]]
+    assert sign_of_determinant(flat) is None
     assert sign_of_determinant([[two, three], [three, two]]) == -1
     assert sign_of_determinant([]) == 1
     tiny = Log(Fraction(10**30 + 1, 10**30))

@@ -8,13 +8,16 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from factorcomp.certificates.claims import Verdict
+from factorcomp.certificates.claims import Question, Verdict
 from factorcomp.enumeration.levelwise import levels
 from factorcomp.factorization.decision import decide
+from factorcomp.factorization.reference import Budget, against
 from factorcomp.factorization.robust import robust
 from factorcomp.inequalities import Bound, Comparison, Robust
+from factorcomp.models.tabular import TabularModel
 from factorcomp.verification import verify
 from tests import golden, oracle
 from tests.strategies import STRUCTURES, Instance, random_instance
@@ -467,3 +470,28 @@ def test_what_drop_drops_is_nobody_elses_deviation():
     assert small.value is None
     assert "is dropped" in small.why
     assert verify(base, {"up": up}, null_tokens="cancel").robust["switching"].same
+
+
+def test_nothing_times_infinity_is_nothing():
+    """A prefix that the law never reaches adds nothing to a budget, whatever stands there."""
+    budget = Budget({})
+    for _ in range(2):
+        budget.add("kl", np.array([0.0, 0.5]), np.array([math.inf, 2.0]))
+    assert (budget["kl"], budget["tanh"]) == (2.0, 0.0)
+    budget.add("kl", np.array([0.5]), np.array([math.inf]))
+    assert budget["kl"] == math.inf
+
+
+def test_equal_floats_are_no_proof_that_laws_are_the_same():
+    """After `b` up and down cancel, 1/3 · 2/3 over 1/2: that the floats are the background's is not certain."""
+    names = ["a", "b"]
+
+    def table(last: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[["1/2", "1/2"]], [["1/2", "1/2"], last]], names)
+
+    base, up, down = table(["1/2", "1/2"]), table(["1/3", "2/3"]), table(["2/3", "1/3"])
+    for experts, same in (({"up": base, "down": base}, True), ({"up": up, "down": down}, False)):
+        seen = levels(base, experts, Question(2), keep_rows=True)
+        found = against(seen, [step.rows.components[0] for step in seen.steps])
+        assert found.tv == pytest.approx(0.0, abs=1e-15)
+        assert found.same is same
