@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -297,7 +298,8 @@ def _guarantee_problems(experts: Mapping[str, Model], guarantees: Any, length: L
             problems.append(f"a guarantee names {name!r}, which is no expert; the experts are {_list(experts)}")
         if isinstance(promised, str):
             try:
-                re.compile(promised)
+                with warnings.catch_warnings(action="ignore", category=FutureWarning):
+                    re.compile(promised)
             except (re.error, RecursionError, OverflowError) as error:
                 problems.append(f"the guarantee of {name} is {promised!r}, which is no regular expression: {error}")
         elif not callable(promised):

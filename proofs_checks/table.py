@@ -14,18 +14,17 @@ from proofs_checks.statement import Statement
 
 
 def table(statements: Sequence[Statement], outcomes: Sequence[Outcome]) -> Table:
-    """One line per statement: instances, worst slack of its inequalities, negative controls, formal proof."""
+    """One line per statement: instances, worst slack of each inequality, negative controls, formal proof."""
     result = Table("statement", "", "says", title_justify="left", box=None, pad_edge=False)
     for column in ("instances", "worst slack", "control refuted after", "formal proof"):
         result.add_column(column, justify="right")
     for statement, outcome in zip(statements, outcomes, strict=True):
-        slack = min(outcome.slacks.values(), default=None)
         result.add_row(
             statement.number,
             Text("✗", "red") if outcome.faults else Text("✓", "green"),
             statement.sentence,
             f"{outcome.instances:,}",
-            "" if slack is None else f"{slack:.2g}",
+            ", ".join(f"{slack:.2g}" for slack in outcome.slacks.values()),
             ", ".join("never" if after is None else f"{after:,}" for after in outcome.controls.values()) or "none",
             statement.formal or "–",
         )

@@ -58,10 +58,6 @@ def carried(law: Mapping[tuple[int, ...], Fraction], mapping: Map) -> FeatureLaw
     return result
 
 
-def is_injective(mapping: Map) -> bool:
-    return len(set(mapping.values())) == len(mapping)
-
-
 def is_tree_isomorphism(case_length: int, mapping: Map) -> bool:
     """Theorem 6.2: `z_{1:t}` and `y_{1:t}` determine each other for every t, and there are T coordinates."""
     if any(len(features) != case_length for features in mapping.values()):

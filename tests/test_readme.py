@@ -1,4 +1,4 @@
-"""The README shows what happens: its Python runs as written, its console blocks print what they show."""
+"""The README and the pages of docs show what happens: Python runs as written, console blocks print what they show."""
 
 import doctest
 import os
@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 RUN = "import sys; from factorcomp.cli import main; sys.argv[0] = 'factorcomp'; sys.exit(main())"
-BLOCKS = re.findall(r"^```console\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+BLOCKS = re.findall(r"^```console\n(\$ factorcomp .*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 SHOWN = [block for block in BLOCKS if "\n" in block.strip() and not block.split("\n")[1].startswith("$")]
 
 
@@ -22,8 +25,15 @@ def test_python():
     assert failures == 0
 
 
-def test_a_console_block_is_shown():
-    assert SHOWN
+def test_console_blocks_are_shown():
+    assert len(SHOWN) >= 4
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links(page):
+    """What a page refers to is there."""
+    targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("block", SHOWN)

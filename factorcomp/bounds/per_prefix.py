@@ -105,12 +105,12 @@ def cross_deviation(
 ) -> Float[Array, "*prefixes"]:
     """`TV(p, q) <= E_p|e^f - 1| / max(1, E_p e^f)`: what is small under `p` alone (theory.md, CE 8.3).
 
-    Everything is divided by `e^{max(f, 0)}`, so that nothing overflows.
+    Both are divided by `max(1, E_p e^f)` in logs, so that nothing overflows, and no 0 is divided by 0.
     """
     xp = log_p.__array_namespace__()
     possible = log_p > -xp.inf
-    scale = xp.maximum(xp.where(possible, tilt, 0.0).max(axis=-1), 0.0)[..., None]
-    ratio, one = xp.exp(xp.where(possible, tilt, 0.0) - scale), xp.exp(-scale)
-    probability = xp.exp(log_p)
-    mean = (probability * ratio).sum(axis=-1)
-    return (probability * xp.abs(ratio - one)).sum(axis=-1) / xp.maximum(one[..., 0], mean)
+    tilted = xp.where(possible, xp.where(possible, log_p, 0.0) + xp.where(possible, tilt, 0.0), -xp.inf)
+    top = xp.maximum(tilted.max(axis=-1), 0.0)[..., None]
+    mean = xp.exp(tilted - top).sum(axis=-1, keepdims=True)
+    scale = top + xp.log(xp.maximum(xp.exp(-top), mean))
+    return xp.abs(xp.exp(tilted - scale) - xp.exp(log_p - scale)).sum(axis=-1)

@@ -47,11 +47,14 @@ def check_certificate(
     because of the digests. A claim that the kernel cannot decide is rejected with that reason. `features`: the file of
     the feature map, if the certificate is about one.
 
-    **Raises** `KernelError` for a file that cannot be read or is no certificate.
+    **Raises** `KernelError` for a file that cannot be read or is no certificate, and where it needs a feature map.
     """
     data = read_certificate(path)
     question = stated_question(data, str(path))
     base, own = read_model(background), {name: read_model(expert) for name, expert in experts.items()}
+    if "features" in data and features is None:
+        named = brief(data["features"]["name"])
+        raise KernelError(f"{path}: is about features by {named}; give that map (--features FILE)")
     mapped = None if features is None else read_feature_map(features)
     reasons = [*_other_models(data, base, own), *_other_features(data, mapped)]
     if not reasons:
@@ -83,13 +86,12 @@ def _other_models(
 
 def _other_features(data: Mapping[str, Any], features: FeatureMap | None) -> Iterator[str]:
     """What the certificate says of the feature map itself, against the file given."""
-    if "features" not in data:
-        if features is not None:
-            yield "features: states none, and a feature map was given"
-    elif features is None:
-        yield f"features: states the map {brief(data['features']['name'])}, and none was given (--features FILE)"
-    else:
+    if features is None:
+        return
+    if "features" in data:
         yield from differences(data["features"]["sha256"], features.sha256, "features.sha256")
+    else:
+        yield "features: states none, and a feature map was given"
 
 
 def _falsehoods(data: Mapping[str, Any], findings: Findings) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _log(value: Value) -> float | None:
     bounds = (value, value) if isinstance(value, Fraction) else (value.lower, value.upper)
     if not 0 < bounds[0] <= bounds[1] < float("inf"):
         return None
-    low, high = logarithm(Fraction(bounds[0]))[0], logarithm(Fraction(bounds[1]))[1]
+    low, high = logarithm(bounds[0])[0], logarithm(bounds[1])[1]
     return float((low + high) / 2) if high - low < Fraction(1, 10**9) else None
 
 

@@ -39,7 +39,7 @@ class Enclosure:
         return self.upper != 0
 
     def __float__(self) -> float:
-        return float(DOWN.divide(DOWN.add(self.lower, self.upper), Decimal(2)))
+        return float(DOWN.divide(DOWN.add(self.lower, self.upper), Decimal(2))) + 0.0  # rounding down makes 0 - 0 a -0
 
     def __add__(self, other: "Enclosure") -> "Enclosure":
         return Enclosure(DOWN.add(self.lower, other.lower), UP.add(self.upper, other.upper))
@@ -65,7 +65,9 @@ Value = Any
 """What the kernel computes with: `Fraction` where all is rational, else `Enclosure`; never both in one question."""
 
 
-def _decimal(value: Fraction | int, context: Context) -> Decimal:
+def _decimal(value: Fraction | int | Decimal, context: Context) -> Decimal:
+    if isinstance(value, Decimal):
+        return context.plus(value)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
@@ -119,13 +121,12 @@ def exponential(lower: Fraction, upper: Fraction) -> Enclosure:
     return Enclosure(max(low.next_minus(DOWN), NOTHING), high.next_plus(UP))
 
 
-def logarithm(value: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+def logarithm(value: Fraction | Decimal, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
     """Rational bounds of `log(value)`, for a positive `value`, `digits` digits apart; exact for 1."""
-    if value == 1:
-        return Fraction(0), Fraction(0)
     down, up = _rounding(ROUND_FLOOR, digits), _rounding(ROUND_CEILING, digits)
-    low, high = _decimal(value, down).ln(down).next_minus(down), _decimal(value, up).ln(up).next_plus(up)
-    return Fraction(low), Fraction(high)
+    low, high = _decimal(value, down).ln(down), _decimal(value, up).ln(up)
+    # the log of 1 is exact, and the neighbours of 0 are of 10^18 digits: no fraction can hold them
+    return Fraction(low.next_minus(down) if low else low), Fraction(high.next_plus(up) if high else high)
 
 
 def log_exceeds(value: Fraction, bound: Fraction) -> bool:

@@ -22,6 +22,8 @@ _KINDS = {
     "transducer": {"initial": str, "states": {"*": _STATE}},
 }
 Apply = Callable[[Tokens], Tokens]
+RELABELS = "the map is a prefix-tree isomorphism: it relabels every next token (Theorem 6.2)"
+"""Why composing commutes with a causal map."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class FeatureMap:
 
 
 def read_feature_map(path: str | os.PathLike[str]) -> FeatureMap:
-    """The feature map in a `.json` file (README, "Feature maps"); its masks are only checked for their form.
+    """The feature map in a `.json` file (docs/features.md, "Files"); its masks are only checked for their form.
 
     **Raises** `KernelError` at the first thing that is wrong: file, place, what was found and what was needed.
     """

@@ -6,7 +6,7 @@ from itertools import product
 from factorcomp.certificates.claims import FeatureWitness, Mask, Positions, SequenceWitness, Tokens, Verdict
 from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Value, excess, largest, positive, surely_less, total
-from factorcomp.certificates.feature_maps import FeatureMap
+from factorcomp.certificates.feature_maps import RELABELS, FeatureMap
 from factorcomp.certificates.judgement import UNSETTLED, Judgement, number
 from factorcomp.certificates.tree import Tree
 
@@ -81,8 +81,7 @@ class Features:
         """Composing in tokens, then mapping, is mapping, then composing in the order of the features."""
         tree = self.tree
         if self.causal():
-            why = "the map is a prefix-tree isomorphism: it relabels every next token (Theorem 6.2)"
-            return Judgement(Verdict.HOLDS, why, tree.zero)
+            return Judgement(Verdict.HOLDS, RELABELS, tree.zero)
         if self.lawless is not None:
             return Judgement(Verdict.UNDECIDED, LAWLESS.format(self.lawless))
         if len(tree.experts) == 1 and {*self.laws[1]} <= {*self.laws[0]} and self.copies(1):

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from factorcomp.certificates.claims import Length, Number, PrefixWitness, Tokens, Verdict, Witness
 from factorcomp.certificates.documents import KernelError
-from factorcomp.certificates.enclosure import DIGITS, Value
+from factorcomp.certificates.enclosure import DIGITS, UP, Value
 from factorcomp.certificates.product import Product
 from factorcomp.certificates.tree import Tree
 
-PRECISION = Fraction(1, 10**9)
+PRECISION = Decimal("1e-9")
 UNSETTLED = (
     "exponentials of the logs given (or powers by fractional weights) are irrational, and "
     f"{DIGITS} digits cannot tell the residual from 0"
@@ -40,7 +41,7 @@ def number(value: Any) -> Number:
     """A value as a report states it: a fraction, or the middle of an enclosure; raises `KernelError` if wide."""
     if isinstance(value, Fraction | float):
         return value
-    if not value.upper.is_finite() or Fraction(value.upper) - Fraction(value.lower) > PRECISION:
+    if not value.upper.is_finite() or not UP.subtract(value.upper, value.lower) <= PRECISION:
         raise KernelError(f"got a number between {value.lower} and {value.upper}, needed nine digits of it")
     return float(value)
 

@@ -29,7 +29,7 @@ from factorcomp.certificates.documents import KernelError
 from factorcomp.certificates.enclosure import Value, total
 from factorcomp.certificates.every_length import decide_every_length
 from factorcomp.certificates.feature_maps import FeatureMap
-from factorcomp.certificates.features import Features
+from factorcomp.certificates.features import Features, check_masks
 from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.pushforward import with_features
@@ -125,6 +125,7 @@ def _judges(
         judges = [(claim, mask, judge if claim in COMPOSED else lambda: clash) for claim, mask, judge in judges]
     owned = tree.question.feature_masks
     if features is not None and owned is not None:
+        check_masks(owned, len(features.image(tree.vocabulary, tree.length)[0]))  # also where no claim asks
         about = cache(lambda: Features(tree, features, owned))
         mapped = [name for name in tree.experts if name in owned]
         judges += [("feature_projective", name, lambda name=name: about().projective(name)) for name in mapped]

@@ -16,11 +16,10 @@ from factorcomp.certificates.claims import (
     Verdict,
 )
 from factorcomp.certificates.documents import KernelError
-from factorcomp.certificates.every_length import METHOD, decide_every_length, finite_state
-from factorcomp.certificates.feature_maps import FeatureMap
+from factorcomp.certificates.every_length import METHOD, decide_every_length, endless, finite_state
+from factorcomp.certificates.feature_maps import RELABELS, FeatureMap
 from factorcomp.certificates.models import Model, check_tokens
-
-RELABELS = "the map is a prefix-tree isomorphism: it relabels every next token (Theorem 6.2)"
+from factorcomp.certificates.positions import Clock
 
 
 def push_forward(model: Automaton, features: FeatureMap) -> Automaton:
@@ -62,8 +61,12 @@ def with_features(
     claims: Collection[str] | None,
     residuals: bool,
 ) -> Findings:
-    """The findings about every length, with the claims about features: those about masks of the pushforwards."""
+    """The findings about every length, with the claims about features: those about masks of the pushforwards.
+
+    **Raises** `KernelError` for masks that overlap or are malformed, whatever is asked, and for a map of one length.
+    """
     masks = question.feature_masks or {}
+    Clock({name: endless(mask) for name, mask in masks.items()})
     base = push_forward(finite_state(background, "background"), features)
     own = {name: push_forward(finite_state(model, name), features) for name, model in experts.items()}
     about = replace(question, masks=masks, feature_masks=None, scope="reachable", threshold=Fraction(0))

@@ -8,6 +8,7 @@ import difflib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -193,7 +194,8 @@ class Arguments:
                 promised[name] = self._predicate(name, pattern) or pattern
                 continue
             try:
-                re.compile(pattern)
+                with warnings.catch_warnings(action="ignore", category=FutureWarning):
+                    re.compile(pattern)
             except (re.error, RecursionError, OverflowError) as error:
                 self.problem(f"--guarantee {name}: got {pattern!r}, needed a regular expression: {error}")
         return promised

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PyTree, Shaped
 
+from factorcomp.bounds.per_prefix import total_variation, tv_bound
 from factorcomp.composition.operator import compose_rows, log_normalize
 from factorcomp.composition.precision import float64
 from factorcomp.models.errors import InputError
@@ -138,8 +139,8 @@ class TaskArithmetic:
         high, low = (np.where(possible, error, -sign * np.inf) for sign in (1, -1))
         with np.errstate(invalid="ignore"):
             oscillation = np.where(differ, np.inf, high.max(axis=1) - low.min(axis=1))
-        tv = 0.5 * np.abs(np.exp(merged) - np.exp(composed)).sum(axis=1)
-        return Comparison(merged, composed, error, oscillation, tv, np.tanh(oscillation / 4))
+        tv = total_variation(merged, composed)
+        return Comparison(merged, composed, error, oscillation, tv, tv_bound(oscillation))
 
     def cross_curvature(self, prefixes: Prefixes, nodes: int = 8) -> Float[np.ndarray, "batch vocab"]:
         """`E` by its integral form: `sum_{m>=2} ∫∫ ∇²z(θ_b + s τ_{<m} + u τ_m)[τ_{<m}, τ_m] ds du` (9.2).
@@ -174,14 +175,15 @@ class TaskArithmetic:
             before = jnp.asarray(np.arange(len(self.names)) < m, dtype=jnp.float64)
             mine = jnp.asarray(np.arange(len(self.names)) == m, dtype=jnp.float64)
 
-            @jax.jit
-            def at(s: Float[Array, ""], u: Float[Array, ""]) -> Float[Array, "batch vocab"]:
+            def at(place: Float[Array, "2"]) -> Float[Array, "batch vocab"]:
                 def slope(point: Coefficients) -> Float[Array, "batch vocab"]:
                     return jax.jvp(lambda c: self.function(c, tokens), (point,), (before,))[1]
 
-                return jax.jvp(slope, (s * before + u * mine,), (mine,))[1]
+                return jax.jvp(slope, (place[0] * before + place[1] * mine,), (mine,))[1]
 
-            return np.stack([np.stack([np.asarray(at(s, u)) for u in points]) for s in points])
+            grid = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1)
+            values = np.asarray(jax.jit(lambda grid: jax.lax.map(at, grid))(jnp.asarray(grid.reshape(-1, 2))))
+        return values.reshape(len(points), len(points), *values.shape[1:])
 
     def _logits(
         self, prefixes: Prefixes, weights: Numbers | None

@@ -207,9 +207,12 @@ def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marg
     count = vocab ** len(positions)
     composition = np.bincount(cells, weights=laws.probability, minlength=count)
     own = np.bincount(cells, weights=np.exp(laws.log_models[expert + 1]), minlength=count)
-    relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
+    with np.errstate(over="ignore"):
+        relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
     gap = np.abs(composition - own)
-    error = relative * (composition + own) + np.finfo(np.float64).tiny
+    error = np.full(count, np.inf)  # without a bound nothing differs for sure: infinity times 0 would be NaN
+    if np.isfinite(relative):
+        error = relative * (composition + own) + np.finfo(np.float64).tiny
     near = (gap >= gap.max() - 2 * error.max()) & ((gap > error) | ~(gap > error).any())
     cell, tied = int(near.argmax()), count > 2 and int(near.sum()) > 1  # two cells differ by the same, exactly
     tokens = tokens_of(cell, len(positions), vocab)

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from factorcomp.bounds.per_prefix import divergence
 from factorcomp.bounds.sequences import exponential, pinsker, tilted_tv
 from factorcomp.enumeration.summary import Summary
-from factorcomp.enumeration.tree import digits
+from factorcomp.enumeration.tree import digits, log_sum
 from factorcomp.factorization.reference import certain
 from factorcomp.inequalities import Bound, Comparison
 
@@ -148,8 +148,7 @@ def robust_factorization(seen: Summary, masks: Masks) -> Comparison:
     if not why and any(((of_expert[i] > -np.inf) & (of_background[i] == -np.inf)).any() for i in range(experts)):
         why = "an expert makes possible on its mask what the background excludes"
     path = np.where(leaves.reachable, leaves.log_composition + leaves.path_log_normalizer, -np.inf)
-    log_global = path - _log_total(path)
-    log_target = target - _log_total(target)
+    log_global, log_target = path - log_sum(path), target - log_sum(target)
     tv = 0.5 * float(np.abs(np.exp(log_global) - np.exp(log_target)).sum())
     value = None
     if not why:
@@ -169,8 +168,3 @@ def _block_law(seen: Summary, model: int, positions: Sequence[int]) -> Float[np.
     mass = np.bincount(cells, weights=np.exp(seen.laws[-1].log_models[model]), minlength=vocab ** len(positions))
     with np.errstate(divide="ignore"):
         return np.log(mass)[cells]
-
-
-def _log_total(logs: Float[np.ndarray, " sequences"]) -> float:
-    top = logs.max()
-    return float(top + np.log(np.exp(logs - top).sum()))

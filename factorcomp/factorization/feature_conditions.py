@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from factorcomp.factorization.masses import Ids, Masses, bounded, compare, differ
-from factorcomp.models.feature_structure import cells
+from factorcomp.models.feature_structure import cells, firsts
 from factorcomp.models.rows import EPS
 
 Flags = Bool[np.ndarray, " groups"]
@@ -32,9 +32,9 @@ def dependent(law: Masses, blocks: Sequence[Ids], given: Ids, groups: int) -> tu
         part = sums.values[own] / mass.values[keys]
         products = part if products is None else products * part
         relative += sums.relative + mass.relative + 2 * EPS
-        count = np.bincount(keys[_firsts(own)], minlength=groups)
+        count = np.bincount(keys[firsts(own)], minlength=groups)
         combinations, varying = combinations * np.maximum(count, 1), varying + (count > 1)
-    at = _firsts(joint)
+    at = firsts(joint)
     sums = total.summed(joint)
     missing = (np.bincount(keys[at], minlength=groups) != combinations) & (np.bincount(keys, minlength=groups) > 0)
     if products is None or not len(at):
@@ -58,14 +58,14 @@ def informative(law: Masses, block: Ids, prefixes: Ids, longer: Ids, groups: int
     at_prefix, at_longer = (total.summed(ids, int(ids.max(initial=-1)) + 1) for ids in (here, there))
     own, later = cells(here * size + block), cells(there * size + block)
     before, after = total.summed(own), total.summed(later)
-    at = _firsts(later)
+    at = firsts(later)
     left = after.values[later[at]] / at_longer.values[there[at]]
     right = before.values[own[at]] / at_prefix.values[here[at]]
     bound = after.relative + before.relative + at_longer.relative + at_prefix.relative + 4 * EPS
     unlike = differ(left, right, 0.0 if law.exact else bounded(bound))
     # a cell that is possible at the prefix and not after a token
-    kept, had = np.bincount(there[at]), np.bincount(here[_firsts(own)], minlength=groups)
-    of = _firsts(there)
+    kept, had = np.bincount(there[at]), np.bincount(here[firsts(own)], minlength=groups)
+    of = firsts(there)
     lost = kept[there[of]] != had[here[of]]
     wrong = _met(here[at], unlike, groups) | (_met(here[of], lost, groups) & np.isfinite(bounded(bound)))
     varying = (had > 1) & (np.bincount(here[of], minlength=groups) > 1)
@@ -108,11 +108,6 @@ def factorized(models: Sequence[Masses], masks: Sequence[Ids], others: Sequence[
             return Factorization(("c", m), False)
         open_ |= bool(unsure.any()) or same.differ is None
     return Factorization(None, open_)
-
-
-def _firsts(ids: Ids) -> Ids:
-    """The first place of each cell."""
-    return np.unique(ids, return_index=True)[1]
 
 
 def _met(groups_of: Ids, flags: Bool[np.ndarray, " _"], groups: int) -> Bool[np.ndarray, " _"]:

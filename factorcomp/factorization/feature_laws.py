@@ -9,7 +9,7 @@ from jaxtyping import Int
 from factorcomp.certificates.claims import NullTokens
 from factorcomp.factorization.masses import Ids, Masses, array_of, bounded, compose
 from factorcomp.models.feature_maps import FeatureTable
-from factorcomp.models.feature_structure import feature_prefixes
+from factorcomp.models.feature_structure import feature_prefixes, firsts
 from factorcomp.models.rows import EPS
 
 
@@ -63,7 +63,7 @@ def _children(
     ids: Ids, longer: Ids, column: Int[np.ndarray, " sequences"]
 ) -> tuple[Int[np.ndarray, " longer"], Int[np.ndarray, " longer"]]:
     """Of each longer prefix, the one that it extends and the feature token that it adds."""
-    first = np.unique(longer, return_index=True)[1]
+    first = firsts(longer)
     return ids[first], column[first]
 
 

@@ -193,7 +193,7 @@ def _success(name: str, pattern: str | Predicate) -> Predicate:
         )
         try:
             answer: Any = pattern(entry, segment)
-        except Exception as error:  # whatever the user's code raises
+        except (Exception, SystemExit) as error:  # whatever the user's code raises
             raise InputError(f"{where} raised {type(error).__name__}: {error}") from error
         if not isinstance(answer, bool | np.bool_):
             raise InputError(f"{where} said {answer!r}; it must say True or False")

@@ -15,7 +15,7 @@ from factorcomp.certificates.claims import Findings, Positions, Question, Tokens
 from factorcomp.composition.operator import compose_rows
 from factorcomp.enumeration.levelwise import NUMBERS_TO_KEEP
 from factorcomp.enumeration.summary import Summary
-from factorcomp.enumeration.tree import tokens_of
+from factorcomp.enumeration.tree import log_sum, tokens_of
 from factorcomp.factorization.dependence import Masks, lawful, projective, robust_factorization, target_rows
 from factorcomp.factorization.reference import against, assigned_to, comparison, nearest
 from factorcomp.inequalities import Bound, Comparison, Effect, Ending, Robust
@@ -73,8 +73,7 @@ def local_global(seen: Summary, *, same: bool) -> Comparison:
     leaves = seen.laws[-1]
     on = leaves.reachable
     log_l, s = leaves.log_composition[on], leaves.path_log_normalizer[on]
-    top = (log_l + s).max()
-    log_total = float(top + np.log(np.exp(log_l + s - top).sum()))
+    log_total = log_sum(log_l + s)
     law = np.exp(log_l)
     tv = float((law * -np.expm1(np.minimum(s - log_total, 0.0))).sum())
     kl = max(0.0, log_total - float((law * s).sum()))

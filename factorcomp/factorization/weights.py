@@ -74,7 +74,7 @@ class ExactWeights:
             return f"no weights at all are exact: none is left {_after(self.witness)}"
         if self.positive is False:
             there = f"{_after(self.witness)}{'' if self.alone else ' and before'}"
-            return f"no positive weights are exact: none is {there}"
+            return f"no positive weights are exact: {there} there are none"
         shown = [part for part in self.parts if part.positive is not False]
         lines = [describe(part, self.names) + (" (open)" if part.positive is None else "") for part in shown[:4]]
         more = f"; or in {len(shown) - 4} more ways" if len(shown) > 4 else ""
@@ -191,16 +191,18 @@ class _Intersection:
                 parts.append(part)
                 continue
             parts += [met for piece in pieces if (met := part.meet(piece)) is not None]
+            _require_few(parts)
         self.parts = _minimal(parts)
-        irrational = sum(bool(part.logs) for part in self.parts)
-        for count, most, which in ((len(parts), MOST_PARTS, ""), (irrational, MOST_IRRATIONAL_PARTS, "irrational ")):
-            if count > most:
-                raise InputError(
-                    f"the exact weights are a union of more than {most} {which}parts, too many to be found"
-                )
         if self.witness is None and all(part.positive is False for part in self.parts):
             self.witness = place
             self.alone = all(piece.positive is False for piece in pieces)
+
+
+def _require_few(parts: Sequence[Subspace]) -> None:
+    irrational = sum(bool(part.logs) for part in parts)
+    for count, most, which in ((len(parts), MOST_PARTS, ""), (irrational, MOST_IRRATIONAL_PARTS, "irrational ")):
+        if count > most:
+            raise InputError(f"the exact weights are a union of more than {most} {which}parts, too many to be found")
 
 
 def _minimal(parts: Sequence[Subspace]) -> list[Subspace]:

@@ -54,7 +54,8 @@ def save_folder(
     target = Path(os.path.realpath(folder))
     check_folder(folder, replace=replace)
     mine = {*files.values(), name}
-    others = sorted(set(os.listdir(target)) - mine) if target.is_dir() else []
+    there = sorted(target.iterdir()) if target.is_dir() else []
+    others = [path.name for path in there if path.name not in mine or path.is_dir()]
     if others:
         raise InputError(f"{folder}: holds {others[0]!r} too, which is not one of the files to replace; choose another")
     mark = secrets.token_hex(4)
@@ -69,8 +70,8 @@ def save_folder(
             os.replace(target, old)
         try:
             os.replace(fresh, target)
-        except OSError:
-            if old.exists():
+        except BaseException:  # an interrupt, too, leaves what was there
+            if old.exists() and not target.exists():
                 os.replace(old, target)
             raise
     except OSError as error:

@@ -219,8 +219,8 @@ class FeatureFunction(AbstractFeatureMap):
         for tokens in itertools.product(vocabulary, repeat=length):
             try:
                 row = self.function(tokens)
-            except Exception as error:  # whatever the user's function raises
-                raise InputError(f"{self.source.name}: after {shown(list(tokens))}: {error!r}") from error
+            except (Exception, SystemExit) as error:  # whatever the user's function raises
+                raise InputError(f"{self.source.name}: of {tokens!r} the function raised {error!r}") from error
             if not isinstance(row, tuple | list) or not all(isinstance(z, str) for z in row):
                 needed = "needed a tuple of strings, the feature tokens"
                 raise InputError(f"{self.source.name}: of {tokens!r} the function returned {row!r}; {needed}")

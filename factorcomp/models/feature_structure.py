@@ -57,7 +57,7 @@ def collision(table: FeatureTable) -> tuple[int, int] | None:
     (1, 2)
     """
     ids = feature_prefixes(table)[-1]
-    first = _firsts(ids)
+    first = firsts(ids)
     again = np.flatnonzero(first[ids] != np.arange(len(ids)))
     return (int(first[ids[again[0]]]), int(again[0])) if len(again) else None
 
@@ -79,7 +79,7 @@ def parting(table: FeatureTable) -> Parting | None:
     for t, ids in enumerate(feature_prefixes(table)[: table.length + 1]):
         tokens = numbers // size ** (table.length - t)
         for shared, mine, theirs in (("tokens", tokens, ids), ("features", ids, tokens)):
-            first = _firsts(mine)[mine]
+            first = firsts(mine)[mine]
             differs = np.flatnonzero(theirs[first] != theirs)
             if len(differs):
                 return Parting(int(first[differs[0]]), int(differs[0]), t, shared)
@@ -95,6 +95,6 @@ def is_causal(table: FeatureTable) -> bool:
     return table.coordinates == table.length and parting(table) is None
 
 
-def _firsts(ids: Ids) -> Int[np.ndarray, " cells"]:
+def firsts(ids: Ids) -> Int[np.ndarray, " cells"]:
     """The first sequence of each cell."""
     return np.unique(ids, return_index=True)[1]

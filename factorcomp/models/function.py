@@ -135,7 +135,7 @@ class FunctionModel:
         try:
             rows = np.asarray(self.log_probs(jnp.asarray(tokens, dtype=jnp.int32)))
             rows = rows if rows.dtype in (np.float16, np.float32) else rows.astype(np.float64, casting="same_kind")
-        except Exception as error:  # whatever the user's function raises
+        except (Exception, SystemExit) as error:  # whatever the user's function raises
             raise InputError(f"{place}: the function raised {type(error).__name__}: {error}") from error
         if rows.shape != (len(tokens), len(self.vocabulary)):
             needed = f"{(len(tokens), len(self.vocabulary))}, one row for each prefix and one column for each token"

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
 from factorcomp.bounds.oscillation import exceeds
+from factorcomp.bounds.per_prefix import divergence, total_variation
 from factorcomp.certificates.claims import Question, Verdict
 from factorcomp.composition.graph import reached_from
 from factorcomp.composition.operator import tilt
@@ -23,15 +24,13 @@ from factorcomp.models.alignment import Model
 from factorcomp.models.errors import InputError
 from factorcomp.models.finite_state import NOWHERE, FiniteStateModel
 from factorcomp.models.tabular import Source
-from factorcomp.repair.outcome import Repair, RepairedExpert, Reset
-from factorcomp.repair.prices import Cost, divergence, keepable
+from factorcomp.repair.outcome import HEAVIEST, Repair, RepairedExpert, Reset
+from factorcomp.repair.prices import Cost, keepable
 from factorcomp.repair.rows import DIFFERENT_KINDS, merged
 from factorcomp.repair.turns import NOBODY
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import ModelName
 from factorcomp.verification.story import verify
-
-HEAVIEST = 3
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,9 @@ def _choose(
     weights = np.array([float(question.weight(name)) for name in experts])
     rows, who = np.stack(given), np.stack(deviates)
     tilted = tilt(logs, rows, weights)
-    distance = 0.5 * np.abs(np.exp(tilted) - np.exp(logs)).sum(axis=2)
-    price = {"tv": distance, "kl": divergence(logs, tilted), "count": np.ones(distance.shape)}[cost]
+    base_rows = np.broadcast_to(logs, tilted.shape)
+    distance = total_variation(tilted, base_rows)
+    price = {"tv": distance, "kl": divergence(tilted, base_rows), "count": np.ones(distance.shape)}[cost]
     possible, support = rows > -np.inf, logs > -np.inf
     allowed = who & keepable(support, possible, weights != 1, question.null_tokens)
     price = np.where(allowed, price, -1.0)

@@ -13,6 +13,8 @@ from factorcomp.repair.prices import Cost
 from factorcomp.verdicts import ModelName, Report
 
 SCHEMA = "factorcomp-repair/1"
+HEAVIEST = 3
+"""So many of the dearest resets of an expert are named."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,13 @@ class Repair:
     def question(self) -> Question:
         """What was asked."""
         return self.report.question
+
+    def __str__(self) -> str:
+        from factorcomp.repair.showing import text
+
+        return text(self)
+
+    __repr__ = __str__
 
     def to_json_text(self, digests: Mapping[str, str] | None = None) -> str:
         """The numbers as JSON text. `digests`: of the files in which the models lie."""

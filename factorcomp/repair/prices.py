@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
+from factorcomp.bounds.per_prefix import divergence
 from factorcomp.certificates.claims import NullTokens, Question
 from factorcomp.composition.operator import tilt
 from factorcomp.enumeration.levels import Laws, Step, advance, root
@@ -96,16 +97,8 @@ def _divergence(
     count = background.steps[length].shape[0]
     base = background.steps[length].log_probs(0, count)
     given = np.stack([expert.steps[length].log_probs(0, count) for expert in experts])
-    return divergence(base, tilt(base, given, np.array([float(weight) for weight in weights])))
-
-
-def divergence(
-    base: Float[np.ndarray, "prefixes vocab"], own: Float[np.ndarray, "experts prefixes vocab"]
-) -> Float[np.ndarray, "experts prefixes"]:
-    """`KL(p_i || p_b) = sum_y p_i log p_i/p_b` of log-probabilities, inf where an expert opens a token."""
-    with np.errstate(invalid="ignore"):
-        terms = np.where(own > -np.inf, np.exp(own) * (own - base), 0.0)
-    return np.maximum(terms.sum(axis=2), 0.0)
+    tilted = tilt(base, given, np.array([float(weight) for weight in weights]))
+    return divergence(tilted, np.broadcast_to(base, tilted.shape))
 
 
 def keepable(

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from factorcomp.repair.outcome import Repair, RepairedExpert
 from factorcomp.report import pieces, words
+from factorcomp.report.terminal import plain, written
 
 _KINDS = {
     "tv": "total variation to the background that is given up, expected under the given composition",
@@ -19,18 +20,16 @@ _ENDLESS_KINDS = {
     "kl": "at each state the expert of largest KL divergence from the background stays",
     "count": "at each state the first expert that deviates stays",
 }
-_ASCII = str.maketrans("≤·–…", "<~-.")
 
 
 def show(repair: Repair, console: Console) -> str:
     """What `console` has to write, with its colours and its width; in ASCII if that is all it can encode."""
-    with console.capture() as capture:
-        for part in _parts(repair):
-            console.print(part, markup=False, highlight=False, emoji=False)
-    shown = "\n".join(line.rstrip() for line in capture.get().split("\n"))
-    if not console.options.ascii_only:
-        return shown
-    return shown.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+    return written(_parts(repair), console)
+
+
+def text(repair: Repair, width: int = 100) -> str:
+    """The same without colours, `width` characters wide."""
+    return show(repair, plain(width)).rstrip("\n")
 
 
 def _parts(repair: Repair) -> Iterator[RenderableType]:

@@ -17,7 +17,7 @@ from factorcomp.models.errors import InputError
 from factorcomp.models.tabular import TabularModel
 from factorcomp.questions import Numeric, ask
 from factorcomp.repair.cheapest import Plan, cheapest
-from factorcomp.repair.outcome import Repair, RepairedExpert, Reset
+from factorcomp.repair.outcome import HEAVIEST, Repair, RepairedExpert, Reset
 from factorcomp.repair.prices import COSTS, Composed, Cost, Level, price
 from factorcomp.repair.rows import DIFFERENT_KINDS, reset
 from factorcomp.repair.turns import at_every_prefix, in_intervals, in_one_order
@@ -32,7 +32,6 @@ MOST_WORK = 1 << 31
 MOST_NUMBERS = 1 << 28
 """Values of states at prefixes up to which they are: some gigabytes."""
 MOST_EXPERTS = 10
-HEAVIEST = 3
 MOST_PREFIXES_FOR_WEIGHTS = 1000
 
 

@@ -88,7 +88,7 @@ def _effects(found: Robust) -> dict[str, str]:
 
 
 def _signed(who: str, term: float) -> str:
-    return f"{'-' if term < 0 else '+'} {words.number(abs(term))} {who}"
+    return f"{'-' if term <= -words.DUST else '+'} {words.settled(abs(term), True)} {who}"
 
 
 def _effect(effect: Effect) -> str:
@@ -112,7 +112,7 @@ def guarantees(report: Report) -> Iterator[RenderableType]:
             Text(f"{words.names([guarantee.expert])} on {words.printable(guarantee.pattern, 48)}", style="bold")
         )
         yield pieces.indented(pieces.pairs(_of_expert(guarantee)), 4)
-    yield pieces.indented(Text("every skill that is entered", style="bold"))
+    yield pieces.indented(Text("all experts that are entered", style="bold"))
     yield pieces.indented(pieces.pairs(_of_all(found)), 4)
 
 
@@ -148,11 +148,9 @@ def _of_expert(guarantee: Guarantee) -> dict[str, str]:
 
 
 def _of_all(found: Guarantees) -> dict[str, str]:
-    succeed = [words.number(found.succeed)]
+    succeed = words.number(found.succeed)
     best = max((bound for bound in found.bounds if bound.value is not None), key=lambda b: b.value or 0, default=None)
     if best is not None and best.value is not None and best.value > 0:
-        succeed.append(f"≥ {words.number(best.value)} = {best.words} ({best.source})")
-    else:
-        succeed.append("≥ 0: no bound says more")
-    whys = dict.fromkeys(bound.why for bound in found.bounds if bound.why)
-    return {"succeed": " ".join(succeed), **({"by S": f"not bounded: {'; '.join(whys)}"} if whys else {})}
+        return {"succeed": f"{succeed} ≥ {words.number(best.value)} = {best.words} ({best.source})"}
+    whys = "; ".join(dict.fromkeys(bound.why for bound in found.bounds if bound.why))
+    return {"succeed": f"{succeed} ≥ 0: no bound says more", **({"not bounded": whys} if whys else {})}

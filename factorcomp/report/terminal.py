@@ -5,7 +5,7 @@ is said by words and signs; where the output cannot show a sign, ASCII stands fo
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -32,6 +32,11 @@ _ASCII = str.maketrans("✓✗≤≈·–━─◂", "+x<~----<") | str.maketran
 def show(what: Report | Diagnosis, console: Console) -> str:
     """What `console` has to write for `what`, with its colours and its width; in ASCII if that is all it can encode."""
     parts = _report(what, console.width) if isinstance(what, Report) else _diagnosis(what, console.width)
+    return written(parts, console)
+
+
+def written(parts: Iterable[RenderableType], console: Console) -> str:
+    """What `console` has to write for these parts, in ASCII if that is all it can encode."""
     with console.capture() as capture:
         for part in parts:
             console.print(part, markup=False, highlight=False, emoji=False)
@@ -43,8 +48,12 @@ def show(what: Report | Diagnosis, console: Console) -> str:
 
 def text(what: Report | Diagnosis, width: int = 100) -> str:
     """`what` without colours, `width` characters wide."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, legacy_windows=False)
-    return show(what, console).rstrip("\n")
+    return show(what, plain(width)).rstrip("\n")
+
+
+def plain(width: int) -> Console:
+    """A console without colours, for text."""
+    return Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False, legacy_windows=False)
 
 
 def _sign(word: str) -> Text:

@@ -25,9 +25,9 @@ from factorcomp.certificates.claims import (
 from factorcomp.verdicts import Report
 
 UNITS = {
-    "well_defined": "met with probability",
-    "pointwise_joint": "met with probability",
-    "interval_joint": "met with probability",
+    "well_defined": "violated with probability",
+    "pointwise_joint": "violated with probability",
+    "interval_joint": "violated with probability",
     "exact_switching": "largest TV",
     "unit_normalizer": "largest |log Z|",
     "local_equals_global": "TV",
@@ -164,7 +164,7 @@ def _may_be_zero(report: Report, result: ClaimResult) -> bool:
     """Whether a refuted claim may have the residual 0: by a support alone, or where the composition never goes."""
     if isinstance(result.witness, PairWitness):
         return result.witness.condition == "c"
-    return UNITS[result.claim] == "met with probability" and report.question.scope == "all"
+    return UNITS[result.claim] == "violated with probability" and report.question.scope == "all"
 
 
 def count(noun: str, number_of: int) -> str:

@@ -8,6 +8,7 @@ weights, normalised, give exact fractions, hit zeros, and shrink well.
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -83,7 +84,15 @@ def strategy(recipe: Callable[[Draw], Thing]) -> "SearchStrategy[Thing]":
     """The recipe as a Hypothesis strategy, which shrinks towards the simplest choices."""
     from hypothesis import strategies as st
 
+    between = cache(st.integers)
+
     def drawn(draw: Any) -> Thing:
-        return recipe(Draw(lambda low, high: draw(st.integers(low, high))))
+        # A recipe is random by `draw` alone. What checks types as it runs may sample by Python's global generator,
+        # which Hypothesis forbids: the generator is put back.
+        state = random.getstate()
+        try:
+            return recipe(Draw(lambda low, high: draw(between(low, high))))
+        finally:
+            random.setstate(state)
 
     return st.composite(drawn)()

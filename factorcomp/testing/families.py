@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from factorcomp.testing.drawing import Draw, Row
+from factorcomp.testing.drawing import Draw, Row, normalised
 
 if TYPE_CHECKING:
     from factorcomp.models.tabular import TabularModel
@@ -29,7 +29,7 @@ TOKENS = "abcdefgh"
 class Family:
     """A background and experts: a row for every prefix (token numbers from 0) shorter than `length`.
 
-    `masks[i]`: the positions (from 0) of expert `i`, where there are masks.
+    `masks[i]`: the positions (from 0) of expert `i`, where there are masks. `eos`: the token after which only it comes.
     """
 
     size: int
@@ -37,6 +37,7 @@ class Family:
     background: Kernel
     experts: tuple[Kernel, ...]
     masks: tuple[tuple[int, ...], ...] = ()
+    eos: int | None = None
 
     @property
     def prefixes(self) -> list[Prefix]:
@@ -57,6 +58,16 @@ class Family:
         owner = self.owner(position)
         return self.background_positions if owner is None else self.masks[owner]
 
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The tokens by name: a, b, c, …"""
+        return tuple(TOKENS[: self.size])
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The background, then the experts."""
+        return (self.background, *self.experts)
+
     def named_masks(self) -> dict[str, tuple[int, ...]]:
         """The masks by the experts' names, as `verify` takes them."""
         return dict(zip(NAMES, self.masks, strict=False))
@@ -65,9 +76,11 @@ class Family:
         """The family as the library's tables over the tokens a, b, c, …, with the experts' names `NAMES`."""
         from factorcomp.models.tabular import TabularModel
 
+        eos = None if self.eos is None else TOKENS[self.eos]
+
         def table(kernel: Kernel) -> TabularModel:
             steps = [[kernel[h] for h in product(range(self.size), repeat=step)] for step in range(self.length)]
-            return TabularModel.from_probabilities(steps, list(TOKENS[: self.size]))
+            return TabularModel.from_probabilities(steps, self.vocabulary, eos)
 
         return table(self.background), {name: table(kernel) for name, kernel in zip(NAMES, self.experts, strict=False)}
 
@@ -129,6 +142,58 @@ def common_support(draw: Draw, of: Shape) -> Family:
     return Family(of.size, of.length, background, tuple(expert() for _ in range(of.experts)))
 
 
+def composable(draw: Draw, of: Shape, *, opening: bool = False) -> Family:
+    """After every prefix some token is possible under all models (`Z > 0`), and `p_i << p_b`.
+
+    With `opening`, at times one expert alone opens a token that the background excludes.
+    """
+    row = palette(draw, of)
+    background = {h: row() for h in of.prefixes}
+    kept = {h: draw.pick([y for y, cell in enumerate(background[h]) if cell]) for h in of.prefixes}
+    opened = {h: _opening(draw, background[h], of.experts) if opening else None for h in of.prefixes}
+
+    def acting(i: int, h: Prefix) -> Row:
+        weights = [draw.integer(0 if of.zeros else 1, 4) if cell else 0 for cell in background[h]]
+        weights[kept[h]] = max(1, weights[kept[h]])
+        match opened[h]:
+            case (opener, token) if opener == i:
+                weights[token] = draw.integer(1, 4)
+        return normalised(weights)
+
+    def expert(i: int) -> Kernel:
+        return {h: acting(i, h) if draw.integer(0, 2) else background[h] for h in of.prefixes}
+
+    return Family(of.size, of.length, background, tuple(expert(i) for i in range(of.experts)))
+
+
+def _opening(draw: Draw, row: Row, experts: int) -> tuple[int, int] | None:
+    """Which expert opens which null token of the row; at times none."""
+    null = [y for y, cell in enumerate(row) if not cell]
+    return (draw.integer(0, experts - 1), draw.pick(null)) if null and draw.one_in(2) else None
+
+
+def hard_constraints(draw: Draw, of: Shape) -> Family:
+    """1.9 (b): `p_i = p_b(.|A_i)`; a token of the background lies in all `A_i`."""
+    row = palette(draw, of)
+    background = {h: row() for h in of.prefixes}
+    kept = {h: draw.pick([y for y, cell in enumerate(background[h]) if cell]) for h in of.prefixes}
+
+    def conditioned(h: Prefix) -> Row:
+        return normalised(
+            [cell if y == kept[h] or not draw.integer(0, 1) else 0 for y, cell in enumerate(background[h])]
+        )
+
+    experts = tuple({h: conditioned(h) for h in of.prefixes} for _ in range(of.experts))
+    return Family(of.size, of.length, background, experts)
+
+
+def ending(family: Family, eos: int) -> Family:
+    """The family with an EOS: after it all models say it again (0.1), so that nobody deviates."""
+    certain = normalised([int(y == eos) for y in range(family.size)])
+    background, *experts = ({h: certain if eos in h else row for h, row in kernel.items()} for kernel in family.kernels)
+    return replace(family, background=background, experts=tuple(experts), eos=eos)
+
+
 def pointwise_joint(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
     """JF-pt (4.1): at every prefix at most one expert deviates; it may open tokens unless `dominated`."""
     row = palette(draw, of)
@@ -187,12 +252,12 @@ def mask_agreeing(draw: Draw, of: Shape, *, dominated: bool = False) -> Family:
     return replace(_assigned(draw, of, background, owners, dominated), masks=masks)
 
 
-def factorized(draw: Draw, of: Shape) -> Family:
+def factorized(draw: Draw, of: Shape, masks: tuple[tuple[int, ...], ...] | None = None) -> Family:
     """FC (2.1): every kernel a function of the position and of the history on its own block; `p_i << p_b`.
 
-    Off reach nothing is arranged differently: the kernels are those of the same functions.
+    Off reach nothing is arranged differently: the kernels are those of the same functions. `masks`: else drawn.
     """
-    masks = disjoint_masks(draw, of)
+    masks = disjoint_masks(draw, of) if masks is None else masks
     shell = Family(of.size, of.length, {}, (), masks)
     row = palette(draw, of)
     rows: dict[tuple[int | None, int, Prefix], Row] = {}

@@ -12,7 +12,7 @@ from proofs_checks.definitions.laws import ONE, ZERO
 from proofs_checks.definitions.operator import compose
 from proofs_checks.definitions.product_chains import Machine, Product, machine
 from proofs_checks.definitions.skills import active, deviating, pointwise_joint
-from proofs_checks.statement import Control, Relation, Statement, at_most, equal
+from proofs_checks.statement import Control, Relation, Statement, equal
 
 HORIZON = 3
 
@@ -72,9 +72,6 @@ def check_pairs(machines: Product) -> Iterator[Relation]:
     yield equal(
         "JF-int for all k iff for every pair", together, all(interval_joint(one.family(HORIZON)) for one in pairs)
     )
-    for one in pairs:
-        sizes = [len(each.rows) for each in one.machines]
-        yield at_most("a triple product has |Q|³ states", len(one.reachable), math.prod(sizes))
 
 
 def interval_joint(family: Family) -> bool:

@@ -11,8 +11,9 @@ from factorcomp.testing.families import (
     common_support,
 )
 from proofs_checks.definitions.laws import row, support
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.operator import compose
-from proofs_checks.section_4_joint.theorem_4_4 import Step, one_step
+from proofs_checks.section_4_joint.theorem_4_4 import Step
 from proofs_checks.section_4_joint.theorem_4_4_converses import THREE_EXPERTS, is_expert
 from proofs_checks.statement import Control, Relation, Statement, constant, equal, fact
 
@@ -21,14 +22,14 @@ LOOSE: Step = Step(row("1 0"), (row("1 0"), row("1/2 1/2")), "cancel")
 
 def check_loose(step: Step) -> Iterator[Relation]:
     """(1) without `w = 0` off `supp p_i`."""
-    family = one_step(step.background, *step.experts)
+    family = one_step([step.background, *step.experts])
     ratios = {step.experts[1][y] / step.background[y] for y in support(step.experts[0])}
     yield equal("r_2 = 1/2 on supp p_1", ratios, {Fraction(1, 2)})
     result = compose(family, step.null).kernel[()]
     yield fact("p^ = p_2 != p_1", result == step.experts[1] != step.experts[0])
 
 
-DROPPED = one_step(row("1 0"), row("1/2 1/2"))
+DROPPED = one_step([row("1 0"), row("1/2 1/2")])
 
 
 def check_dropped(family: Family) -> Iterator[Relation]:
@@ -47,10 +48,10 @@ class Exact:
 
 
 NOT_NECESSARY = (
-    Exact(one_step(row("1/2 1/2"), row("1 0"), row("1/4 3/4")), "(i) p_1 is deterministic, p_2 > 0 there"),
+    Exact(one_step([row("1/2 1/2"), row("1 0"), row("1/4 3/4")]), "(i) p_1 is deterministic, p_2 > 0 there"),
     Exact(THREE_EXPERTS, "(ii) k = 3, r_2 r_3 constant"),
     Exact(
-        one_step(row("1/4 1/4 1/4 1/4"), row("1/2 1/2 0 0"), row("1/3 1/3 1/3 0")),
+        one_step([row("1/4 1/4 1/4 1/4"), row("1/2 1/2 0 0"), row("1/3 1/3 1/3 0")]),
         "(iii) hard constraints, one inside the other",
     ),
 )
@@ -73,7 +74,7 @@ def deterministic(draw: Draw) -> Family:
     """Two tokens; expert 1 insists on one of them, which expert 2 allows."""
     size = draw.integer(2, 3)
     token = draw.integer(0, size - 1)
-    return one_step(draw.row(size), tuple(Fraction(y == token) for y in range(size)), draw.row(size))
+    return one_step([draw.row(size), tuple(Fraction(y == token) for y in range(size)), draw.row(size)])
 
 
 def check_deterministic(family: Family) -> Iterator[Relation]:
@@ -83,7 +84,7 @@ def check_deterministic(family: Family) -> Iterator[Relation]:
 
 def tilted_both(draw: Draw) -> Family:
     """Two experts of full support that differ from the background."""
-    return one_step(row("1/2 1/2"), row("1/4 3/4"), draw.pick((row("1/3 2/3"), row("3/4 1/4"))))
+    return one_step([row("1/2 1/2"), row("1/4 3/4"), draw.pick((row("1/3 2/3"), row("3/4 1/4")))])
 
 
 STATEMENTS = (

@@ -154,6 +154,7 @@ STATEMENTS = (
         kind="definition",
         sentence="jointly factorizable by prefix: no two deviate; by interval: disjoint certificates on every path",
         equation="JF-pt: Dev_i ∩ Dev_j = ∅;   JF-int: certificates with disjoint intervals",
+        cases=lambda: [realised(INTERLEAVING)],
         draw=joint_or_not,
         check=check_definition,
         controls=(Control("interval: prefix instead", two_experts, check_pointwise_enough),),

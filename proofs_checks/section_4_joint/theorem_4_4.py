@@ -14,6 +14,7 @@ from factorcomp.testing.families import (
     shape,
 )
 from proofs_checks.definitions.laws import ONE, Row, law_of, support, total
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.operator import NullTokens, compose
 from proofs_checks.definitions.recipes import one_opening, other_rows_off
 from proofs_checks.definitions.skills import deviating, switching
@@ -22,11 +23,6 @@ from proofs_checks.library import report
 from proofs_checks.statement import Control, Relation, Statement, equal, fact
 
 Case = tuple[Family, NullTokens]
-
-
-def one_step(background: Row, *experts: Row) -> Family:
-    """`T = 1`."""
-    return Family(len(background), 1, {(): background}, tuple({(): expert} for expert in experts))
 
 
 def joint_without_errors(draw: Draw) -> Case:
@@ -95,7 +91,7 @@ def inverse(draw: Draw, background: Row, null: NullTokens) -> Step:
 
 def check_rows(step: Step, *, ac: bool = True) -> Iterator[Relation]:
     """When the composition is the `i`-th expert, and when it is the background."""
-    family = one_step(step.background, *step.experts)
+    family = one_step([step.background, *step.experts])
     composed = compose(family, step.null)
     weights, result = composed.weights[()], composed.kernel.get(())
     for expert in step.experts:
@@ -116,7 +112,7 @@ def check_rows(step: Step, *, ac: bool = True) -> Iterator[Relation]:
 
 def check_without_vanishing(step: Step) -> Iterator[Relation]:
     """False: `r_{-i}` constant and positive on `supp p_i` is enough."""
-    family = one_step(step.background, *step.experts)
+    family = one_step([step.background, *step.experts])
     composed = compose(family, step.null)
     for expert in step.experts:
         others = {composed.weights[()][y] / expert[y] for y in support(expert)}

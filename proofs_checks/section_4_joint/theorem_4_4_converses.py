@@ -16,11 +16,12 @@ from factorcomp.testing.families import (
     shape,
 )
 from proofs_checks.definitions.laws import law_of, row
+from proofs_checks.definitions.one_step import one_step
 from proofs_checks.definitions.operator import compose
 from proofs_checks.definitions.skills import active, deviating, switching
 from proofs_checks.definitions.skills import pointwise_joint as disjoint
 from proofs_checks.library import report
-from proofs_checks.section_4_joint.theorem_4_4 import Case, check_joint, inverse, one_step
+from proofs_checks.section_4_joint.theorem_4_4 import Case, check_joint, inverse
 from proofs_checks.statement import Control, Relation, Statement, constant, equal, fact
 
 
@@ -60,7 +61,7 @@ def check_two(family: Family) -> Iterator[Relation]:
     yield equal("on R^: p^ in {p_1, p_2} iff JF-pt", all(map(exact, reached)), all(map(joint, reached)))
 
 
-BACKGROUND_BACK = one_step(row("1/2 1/2"), row("1/3 2/3"), row("2/3 1/3"))
+BACKGROUND_BACK = one_step([row("1/2 1/2"), row("1/3 2/3"), row("2/3 1/3")])
 
 
 def check_background(family: Family) -> Iterator[Relation]:
@@ -78,7 +79,7 @@ def undoing(draw: Draw) -> Family:
     """Two experts with one support: any, one deviator, or ratios that undo each other."""
     if draw.one_in(3):
         step = inverse(draw, draw.row(draw.integer(2, 4)), "strict")
-        return one_step(step.background, *step.experts)
+        return one_step([step.background, *step.experts])
     return two_experts(draw)
 
 
@@ -151,7 +152,7 @@ def is_expert(family: Family, composed: Kernel) -> bool:
     return composed.get(()) in [expert[()] for expert in family.experts]
 
 
-THREE_EXPERTS = one_step(row("1/3 1/3 1/3"), row("1/2 1/4 1/4"), row("1/12 1/12 10/12"), row("10/21 10/21 1/21"))
+THREE_EXPERTS = one_step([row("1/3 1/3 1/3"), row("1/2 1/4 1/4"), row("1/12 1/12 10/12"), row("10/21 10/21 1/21")])
 """`r_2 r_3` is constant: they undo each other."""
 
 

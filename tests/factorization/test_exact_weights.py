@@ -124,7 +124,7 @@ def test_two_independent_deviators_have_no_positive_weights():
     )
     assert found.positive is False
     assert (found.witness, found.alone) == ((), True)
-    assert str(found) == "no positive weights are exact: none is at the start"
+    assert str(found) == "no positive weights are exact: at the start there are none"
 
 
 def test_two_tokens_leave_a_line_of_irrational_slope():

@@ -362,13 +362,6 @@ def test_effects(structure):
 # Hypotheses that fail, equality that is attained
 
 
-def golden_robust(name: str, **options) -> Robust:
-    instance, _ = golden.load(name)
-    report = verify(*models(instance), **options)
-    assert report.robust is not None
-    return report.robust
-
-
 def test_an_opened_token_leaves_the_reference():
     """8.2 needs P^ << S: `p_b = p_1 = (1, 0)`, `p_2 = (1/2, 1/2)` under cancel. With S = p_b, o = 0 and TV 1/2."""
     from factorcomp.factorization.reference import against, comparison

@@ -3,6 +3,8 @@
 import copy
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -174,3 +176,13 @@ def test_both_readers_refuse_the_same_alterations(seed, tmp_path):
             except error:
                 answers.append("refused")
         assert answers[0] == answers[1], json.dumps(altered)
+
+
+def test_the_map_that_is_documented(tmp_path):
+    """The JSON of the page is a map that both readers read."""
+    text = (Path(__file__).resolve().parents[2] / "docs/features.md").read_text(encoding="utf-8")
+    (block,) = [b for b in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "factorcomp-features/1" in b]
+    path = tmp_path / "features.json"
+    path.write_text(block)
+    assert load_features(path).masks == {"one": (0,), "two": (1,)}
+    assert read_feature_map(path).image(("0", "1"), 2)[1] == ("1", "1")

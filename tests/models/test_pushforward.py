@@ -53,7 +53,7 @@ def test_the_law_is_carried_over(seed, tmp_path):
     mapping = oracle_features.map_of(file, instance.vocabulary, length)
     for name in ("background", *instance.experts):
         kernel = oracle.kernel_of(instance.model(name), len(instance.vocabulary), length)
-        truth = oracle_features.carried(oracle.law_of(kernel, len(instance.vocabulary), length), mapping)
+        truth = oracle_features.carried(oracle_features.law_of(kernel, len(instance.vocabulary), length), mapping)
         pushed = push_forward(subjects.model(instance, name), features)
         assert pushed.vocabulary == tuple(file["features"])
         assert law_of_features(pushed, length) == truth

@@ -103,6 +103,57 @@ def test_intervals_cost_more_in_many_of_these():
     assert sum(pointwise < interval for pointwise, interval in costs) > 8
 
 
+def opening_instance(null_tokens: str) -> Instance:
+    """Only `up` makes `b` possible at the start; after it `up` and `down` clash at three prefixes."""
+    sure, half = normalised([1, 0]), normalised([1, 1])
+    up, down = normalised([1, 3]), normalised([5, 1])
+    return Instance(
+        ("a", "b"),
+        None,
+        [[sure], [half] * 2, [half] * 4],
+        {
+            "up": [[half], [half, up], [half, half, up, up]],
+            "down": [[sure], [half, down], [half, half, down, down]],
+        },
+        Question(length=3, null_tokens=null_tokens),
+    )
+
+
+def test_it_pays_to_reset_who_opens_the_way_to_worse():
+    """11.5 supposes a common support; here one reset at the start does what three further on would do."""
+    instance = opening_instance("cancel")
+    check(instance, -1)
+    done = repair(*models(instance), cost="count", **options(instance))
+    assert done.experts["up"].heaviest[0].prefix == ()
+    assert done.cost == 1
+
+
+def test_an_expert_may_be_reset_and_stay_active():
+    """`up` acts at the start and after `a a`; in between it opens the way to three clashes, and is reset just there."""
+    sure, half, up, down = normalised([1, 0]), normalised([1, 1]), normalised([1, 3]), normalised([5, 1])
+    quiet, clash = [half] * 4, [half, half, up, up, half, half, half, half]
+    instance = Instance(
+        ("a", "b"),
+        None,
+        [[half], [sure, half], quiet, [half] * 8],
+        {
+            "up": [[up], [half, half], [up, up, half, half], clash],
+            "down": [[half], [sure, half], [half, down, half, half], [half, half, down, down, *[half] * 4]],
+        },
+        Question(length=4),
+    )
+    done = repair(*models(instance), cost="count", **options(instance))
+    assert [reset.prefix for reset in done.experts["up"].heaviest] == [("a",)]
+    assert done.cost == exhaustive.least(instance)["interval_joint", "count"].cost == 1
+
+
+def test_what_is_dropped_is_not_reached():
+    """Under `drop` the composition never comes to the clashes: there is nothing to repair."""
+    instance = opening_instance("drop")
+    check(instance, -2)
+    assert repair(*models(instance), cost="count", **options(instance)).cost == 0
+
+
 @pytest.mark.campaign
 def test_the_cheapest_of_all_sets_of_resets_campaign(pytestconfig):
     for seed in range(1000, 1000 + pytestconfig.getoption("--campaign")):

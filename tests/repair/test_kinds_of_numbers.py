@@ -147,3 +147,10 @@ def test_wrong_options():
         _check_options("projective", "js")
     with pytest.raises(InputError, match="names 'left', which is no expert"):
         repair(rational(THIRDS), {"up": rational(THIRDS)}, weights={"left": 2})
+
+
+def test_a_repair_shows_itself():
+    """As the command line does, in a notebook too."""
+    done = repair(rational(["1/2", "1/4", "1/4"]), {"up": rational(["1/4", "1/2", "1/4"]), "down": rational(THIRDS)})
+    assert str(done).startswith("REPAIRED: up and down are jointly factorizable at length 1, with 1 row reset")
+    assert repr(done) == str(done)

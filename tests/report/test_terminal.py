@@ -61,7 +61,7 @@ def test_a_report_says_what_was_found_and_what_was_checked(width):
         "✓ HOLDS pointwise_joint",
         "✗ REFUTED interval_joint*",
         "? UNDECIDED unit_normalizer",
-        "met with probability 1/4",
+        "violated with probability 1/4",
         "largest |log Z| ≈ 0 ",
         "rounding is in the way",
         "3 rows of step 2 renormalised",
@@ -307,9 +307,9 @@ RESIDUALS = [
     ("projective", Verdict.REFUTED, None, 0.0, "reachable", "TV below 1e-15"),
     ("factorized_conditionals", Verdict.REFUTED, PAIR_I2, 0.0, "reachable", "largest TV below 1e-15"),
     ("factorized_conditionals", Verdict.REFUTED, PAIR_C, 0.0, "reachable", "largest TV 0"),
-    ("interval_joint", Verdict.REFUTED, PREFIX, 0.9, "reachable", "met with probability 0.9"),
-    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "reachable", "met with probability below 1e-15"),
-    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "all", "met with probability 0"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.9, "reachable", "violated with probability 0.9"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "reachable", "violated with probability below 1e-15"),
+    ("interval_joint", Verdict.REFUTED, PREFIX, 0.0, "all", "violated with probability 0"),
     ("interval_joint", Verdict.REFUTED, POSITION, None, "all", ""),
 ]
 
@@ -366,10 +366,15 @@ def test_every_kind_of_witness_is_shown(kind):
     report = replace(report, required=(result.name,), findings=findings, steps={result.name: tuple(steps)})
     shown = words_of(text(report, 90))
     assert f"Witness against {result.name}" in shown
-    if kind != "marginal":
-        assert "'a' 1/2 1/3" in shown or "'a' 1/3 1/2" in shown
+    said = {
+        "marginal": "position 0 'a' position 2 'b' composition 1/4 up 1/2",
+        "feature": "feature 0 'x' feature 2 'y' composition 1/4 up 1/2",
+        "sequence": "tokens 'a' 'b' 'a' features 'x' 'y' composed in tokens 1/4 composed in features 1/2",
+    }
+    if kind in said:
+        assert said[kind] in shown
     else:
-        assert "position 0 'a' position 2 'b' composition 1/4 up 1/2" in shown
+        assert "'a' 1/2 1/3" in shown or "'a' 1/3 1/2" in shown
 
 
 @pytest.mark.parametrize(

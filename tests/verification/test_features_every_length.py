@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from factorcomp import load, load_features, verify
-from factorcomp.certificates import certificate, check_certificate, fingerprint, write_certificate
+from factorcomp.certificates import KernelError, certificate, check_certificate, fingerprint, write_certificate
 from factorcomp.certificates.claims import FeatureWitness, Positions, Verdict
 from factorcomp.models.errors import InputError
 from tests.automata import random_automata
@@ -152,6 +152,24 @@ def test_what_is_found_is_certified_and_nothing_else(turns, masks, tmp_path):
     other = json.loads(json.dumps(data))
     other["features"]["masks"] = {"up": "0::2"} if masks != MASKS else {"up": "1::2", "down": "0::2"}
     assert any("claims[" in reason for reason in reasons(other))
+
+
+@pytest.mark.parametrize("masks", [{"up": "0::2", "down": "0::3"}, {"up": "1,0"}])
+def test_impossible_masks_are_rejected_whatever_is_claimed(turns, masks, tmp_path):
+    """Masks that overlap, or do not increase, where only `feature_commutes` is certified."""
+    paths, features = turns
+    data, path = certified(turns, asked(turns, require="feature_commutes")), tmp_path / "proof.json"
+    data["claims"] = [claim for claim in data["claims"] if claim["claim"] != "feature_projective"]
+    experts = {name: file for name, file in paths.items() if name != "background"}
+    write_certificate(path, data | {"digest": fingerprint(data)})
+    assert check_certificate(path, paths["background"], experts, features=features).accepted
+    data["features"]["masks"] = masks
+    write_certificate(path, data | {"digest": fingerprint(data)})
+    try:
+        accepted = check_certificate(path, paths["background"], experts, features=features).accepted
+    except KernelError:
+        accepted = False
+    assert not accepted
 
 
 def test_a_length_beyond_enumeration(turns):
