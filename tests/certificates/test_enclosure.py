@@ -1,6 +1,7 @@
 """Numbers that are not rational: enclosures hold the truth, and what deviation settles stays exact."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -73,6 +74,15 @@ def test_a_rational_close_to_a_logarithm_is_told_from_it() -> None:
     assert not log_exceeds(Fraction(2), high)
     assert not log_exceeds(Fraction(1), Fraction(0))
     assert log_exceeds(Fraction(1), Fraction(-1, 10**900))
+
+
+def test_nothing_times_what_has_no_bound_is_nothing() -> None:
+    """1 over a number that may be 0 has no upper bound; times an exact zero it is 0, and never NaN."""
+    nothing, unbounded = Enclosure.of(0), Enclosure.of(1) / Enclosure(Decimal(0), Decimal(1))
+    assert (unbounded.lower, unbounded.upper) == (1, Decimal("inf"))
+    for product in (nothing * unbounded, unbounded * nothing):
+        assert product.lower == product.upper == 0
+    assert positive(unbounded) is True
 
 
 def test_underflow_is_enclosed() -> None:
