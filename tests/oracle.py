@@ -169,7 +169,7 @@ def tabulate(
     """The case that the models and the question make."""
     size, length, null = len(vocabulary), question.length, question.null_tokens
     names = tuple(experts)
-    factors = [question.weight(name) for name in names]
+    factors = [question.weights.get(name, ONE) for name in names]
     base = kernel_of(background, size, length)
     raw = {name: kernel_of(experts[name], size, length) for name in names}
     tilts = {

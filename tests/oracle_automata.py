@@ -143,7 +143,7 @@ class Product:
             lost = tuple(name for name, state in zip(self.names, place[1:], strict=True) if state is None)
             return Here(lost, None, (), ZERO, nothing, None)
         base, *given = (row_of(contents, state) for contents, state in zip(self.contents, place, strict=True))
-        factors = [question.weight(name) for name in self.names]
+        factors = [question.weights.get(name, ONE) for name in self.names]
         wrong = [y for y in range(self.size) if in_error(y, base, given, factors, question.null_tokens)]
         if wrong:
             opening = tuple(name for name, row in zip(self.names, given, strict=True) if row[wrong[0]] > 0)
@@ -320,7 +320,7 @@ def law_of(product: Product, name: str) -> Law:
     """The law of the background or of an expert."""
     if name == BACKGROUND:
         return Law(product, 0)
-    return Law(product, 1 + product.names.index(name), product.question.weight(name))
+    return Law(product, 1 + product.names.index(name), product.question.weights.get(name, ONE))
 
 
 # Masks

@@ -97,10 +97,10 @@ def test_the_cheapest_disjoint_intervals(seed):
 def test_intervals_cost_more_in_many_of_these():
     costs = [
         [repair(*models(i), require=claim, **options(i)).cost for claim in ("pointwise_joint", "interval_joint")]
-        for i in map(interleaving_instance, range(30))
+        for i in map(interleaving_instance, range(12))
     ]
     assert all(pointwise <= interval for pointwise, interval in costs)
-    assert sum(pointwise < interval for pointwise, interval in costs) > 8
+    assert sum(pointwise < interval for pointwise, interval in costs) > 3
 
 
 def opening_instance(null_tokens: str) -> Instance:
