@@ -1,12 +1,14 @@
 """The kernel against the brute-force oracle, and against the laws of theory.md."""
 
+import random
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 
-from factorcomp.certificates import KernelError, Model, Question, decide
+from factorcomp.certificates import KernelError, Model, Question, decide, factorization
 from factorcomp.certificates.claims import CLAIMS, Verdict
+from factorcomp.certificates.rows import Rows
 from tests import golden, oracle
 from tests.certificates.subjects import decided, model
 from tests.strategies import Instance, instances
@@ -109,3 +111,18 @@ def test_vocabularies_are_aligned() -> None:
         decide(straight, {"up": Model(("a", "c"), None, straight.steps)}, Question(2))
     with pytest.raises(KernelError, match="EOS"):
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
+
+
+@pytest.mark.parametrize("most_work", [320, 319])
+@pytest.mark.parametrize("count", [5, 20])
+def test_largest_distance_is_that_of_the_farthest_rows(count: int, most_work: int, monkeypatch) -> None:
+    """Few rows go pair by pair, many by sets of tokens: the maximum over all pairs; 320 steps for 20 rows and 20."""
+    monkeypatch.setattr(factorization, "MOST_WORK", most_work)
+    draw, rows = random.Random(count), Rows([], exact=True)
+    options = [rows.rational([Fraction(n), Fraction(60 - n)]) for n in range(61)]
+    left, right = draw.sample(options, count), draw.sample(options, count)
+    found = factorization.spread(left, right, Fraction(0))
+    if count == 20 and most_work < 320:
+        assert found is None
+    else:
+        assert found == max(abs(p.probabilities[0] - q.probabilities[0]) for p in left for q in right)
