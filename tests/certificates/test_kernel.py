@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from operator import sub
 
 import pytest
 from hypothesis import given, settings
@@ -113,16 +114,16 @@ def test_vocabularies_are_aligned() -> None:
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
 
 
-@pytest.mark.parametrize("most_work", [320, 319])
-@pytest.mark.parametrize("count", [5, 20])
-def test_largest_distance_is_that_of_the_farthest_rows(count: int, most_work: int, monkeypatch) -> None:
-    """Few rows go pair by pair, many by sets of tokens: the maximum over all pairs; 320 steps for 20 rows and 20."""
-    monkeypatch.setattr(factorization, "MOST_WORK", most_work)
-    draw, rows = random.Random(count), Rows([], exact=True)
-    options = [rows.rational([Fraction(n), Fraction(60 - n)]) for n in range(61)]
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("count", [4, 20])
+def test_largest_distance_is_that_of_the_farthest_rows(count: int, seed: int, monkeypatch) -> None:
+    """Few rows of three tokens go pair by pair, many by sets of tokens: the maximum over all pairs, or none."""
+    draw, rows = random.Random(seed), Rows([], exact=True)
+    options = [rows.rational([Fraction(draw.randint(0, 9)) for _ in range(2)] + [Fraction(1)]) for _ in range(60)]
     left, right = draw.sample(options, count), draw.sample(options, count)
-    found = factorization.spread(left, right, Fraction(0))
-    if count == 20 and most_work < 320:
-        assert found is None
-    else:
-        assert found == max(abs(p.probabilities[0] - q.probabilities[0]) for p in left for q in right)
+    farthest = max(sum(map(abs, map(sub, p.probabilities, q.probabilities))) / 2 for p in left for q in right)
+    steps = 3 * min(count * count, 8 * 2 * count)
+    monkeypatch.setattr(factorization, "MOST_WORK", steps)
+    assert factorization.spread(left, right, Fraction(0)) == farthest
+    monkeypatch.setattr(factorization, "MOST_WORK", steps - 1)
+    assert factorization.spread(left, right, Fraction(0)) is None

@@ -122,6 +122,7 @@ def test_floats_out_of_range_say_nothing():
     up = TabularModel.from_log_probs([np.log([[0.5, 0.5]]), np.log([[0.5, 0.5]] * 2)], ["a", "b"])
     report = verify(base, {"up": up, "same": base}, features=lambda y: y[::-1], feature_masks={"up": [0], "same": [1]})
     assert report.features.gaps == {"up": (None, None), "same": (None, None)}
+    assert report.features.path_oscillation is None
     assert report["feature_projective:same"].method == "rational"
     assert report.features.conditions["factorized_conditionals"].verdict is UNDECIDED
 
