@@ -8,7 +8,9 @@ from itertools import permutations, product
 import pytest
 
 from factorcomp.certificates import FeatureMap, KernelError, Model, Question, Verdict, decide, read_feature_map
+from factorcomp.certificates.automata import Automaton
 from factorcomp.certificates.claims import FeatureWitness, SequenceWitness
+from factorcomp.certificates.pushforward import push_forward
 from tests import golden, oracle, oracle_features
 from tests.certificates.subjects import model
 from tests.feature_maps import random_features, written
@@ -229,3 +231,13 @@ def test_maps_that_cannot_be():
     for question, features in ((Question(2), constant), (Question(2, feature_masks={}), None)):
         with pytest.raises(KernelError, match="needed both or none"):
             decide(base, experts, question, features=features)
+
+
+def test_a_pushforward_says_nothing_where_its_model_does():
+    """Nothing follows the impossible `b`, nor the feature `x` that no state says."""
+    model = Automaton(("a", "b"), None, ("q",), 0, ((Fraction(1), Fraction(0)),), ((0, None),))
+    swap = {"output": {"a": "z", "b": "y"}, "next": {"a": "s", "b": "s"}}
+    features = FeatureMap(("a", "b"), ("x", "y", "z"), tuple, 0, None, ("s", {"s": swap}))
+    pushed = push_forward(model, features)
+    assert pushed.rows == ((0, 0, 1),)
+    assert pushed.next == ((None, None, 0),)

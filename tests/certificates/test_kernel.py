@@ -1,12 +1,15 @@
 """The kernel against the brute-force oracle, and against the laws of theory.md."""
 
+import random
 from fractions import Fraction
+from operator import sub
 
 import pytest
 from hypothesis import given, settings
 
-from factorcomp.certificates import KernelError, Model, Question, decide
+from factorcomp.certificates import KernelError, Model, Question, decide, factorization
 from factorcomp.certificates.claims import CLAIMS, Verdict
+from factorcomp.certificates.rows import Rows
 from tests import golden, oracle
 from tests.certificates.subjects import decided, model
 from tests.strategies import Instance, instances
@@ -109,3 +112,18 @@ def test_vocabularies_are_aligned() -> None:
         decide(straight, {"up": Model(("a", "c"), None, straight.steps)}, Question(2))
     with pytest.raises(KernelError, match="EOS"):
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("count", [4, 20])
+def test_largest_distance_is_that_of_the_farthest_rows(count: int, seed: int, monkeypatch) -> None:
+    """Few rows of three tokens go pair by pair, many by sets of tokens: the maximum over all pairs, or none."""
+    draw, rows = random.Random(seed), Rows([], exact=True)
+    options = [rows.rational([Fraction(draw.randint(0, 9)) for _ in range(2)] + [Fraction(1)]) for _ in range(60)]
+    left, right = draw.sample(options, count), draw.sample(options, count)
+    farthest = max(sum(map(abs, map(sub, p.probabilities, q.probabilities))) / 2 for p in left for q in right)
+    steps = 3 * min(count * count, 8 * 2 * count)
+    monkeypatch.setattr(factorization, "MOST_WORK", steps)
+    assert factorization.spread(left, right, Fraction(0)) == farthest
+    monkeypatch.setattr(factorization, "MOST_WORK", steps - 1)
+    assert factorization.spread(left, right, Fraction(0)) is None

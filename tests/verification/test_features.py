@@ -5,6 +5,7 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from factorcomp import TabularModel, load, load_features, verify
 from factorcomp.certificates.claims import Verdict
 from factorcomp.models.errors import InputError
+from factorcomp.models.feature_maps import FeatureTable
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.verification.features import as_map
 from tests import golden, oracle, oracle_features, subjects
@@ -120,6 +122,7 @@ def test_floats_out_of_range_say_nothing():
     up = TabularModel.from_log_probs([np.log([[0.5, 0.5]]), np.log([[0.5, 0.5]] * 2)], ["a", "b"])
     report = verify(base, {"up": up, "same": base}, features=lambda y: y[::-1], feature_masks={"up": [0], "same": [1]})
     assert report.features.gaps == {"up": (None, None), "same": (None, None)}
+    assert report.features.path_oscillation is None
     assert report["feature_projective:same"].method == "rational"
     assert report.features.conditions["factorized_conditionals"].verdict is UNDECIDED
 
@@ -210,6 +213,95 @@ def test_two_tokens_stay_independent_iff_each_informs_about_one(seed, tmp_path):
     report = verify(base, {"up": base, "down": base}, features=known.__getitem__, feature_masks=masks)
     conditions = report.features.conditions
     assert conditions["independent_given_prefix"].verdict is conditions["informs_about_one"].verdict
+
+
+# Conditions, in fractions and in floats
+
+
+def two_steps(rows: str, logs: bool) -> TabularModel:
+    """The row of the first token, and those after `a` and `b`."""
+    first, *later = ([Fraction(p) for p in row.split()] for row in rows.split(", "))
+    if not logs:
+        return TabularModel.from_probabilities([[first], later], ["a", "b"])
+    with np.errstate(divide="ignore"):
+        steps = [np.log(np.array(step, dtype=float)) for step in ([first], later)]
+    return TabularModel.from_log_probs(steps, ["a", "b"])
+
+
+BACKGROUND, UP, DOWN = ".3 .7, .2 .8, .2 .8", ".6 .4, .2 .8, .2 .8", ".3 .7, .6 .4, .6 .4"
+FACTORIZED = [
+    (BACKGROUND, UP, DOWN, HOLDS, "whole sequences compose exactly"),
+    (".3 .7, .2 .8, .6 .4", UP, DOWN, REFUTED, "(a) under the background the blocks"),
+    (BACKGROUND, UP, ".3 .7, .6 .4, .9 .1", REFUTED, "(b) down changes more"),
+    (BACKGROUND, ".6 .4, .5 .5, .5 .5", DOWN, REFUTED, "(b) up changes more"),
+    ("1 0, .2 .8, .2 .8", UP, "1 0, .6 .4, .6 .4", REFUTED, "(c) up makes features possible"),
+    (BACKGROUND.replace(".2 .8", "1 0"), UP.replace(".2 .8", "1 0"), DOWN, REFUTED, "(c) down makes features possible"),
+]
+
+
+@pytest.mark.parametrize("logs", [False, True])
+@pytest.mark.parametrize(("background", "up", "down", "verdict", "why"), FACTORIZED)
+def test_factorized_conditionals_of_the_pushforwards(background, up, down, verdict, why, logs):
+    """Definition 2.1: which condition fails, and of whom. Floats find what is broken, and never that nothing is."""
+    base, *own = (two_steps(rows, logs) for rows in (background, up, down))
+    experts, masks = dict(zip(("up", "down"), own, strict=True)), {"up": [0], "down": [1]}
+    report = verify(base, experts, features=lambda y: y, feature_masks=masks, null_tokens="cancel")
+    found = report.features.conditions["factorized_conditionals"]
+    if logs and verdict is HOLDS:
+        verdict, why = UNDECIDED, "floating point cannot tell"
+    assert found.verdict is verdict
+    assert why in found.why
+
+
+ALIKE = [".3 .7, .2 .8, .2 .8", ".1 .9, .7 .3, .7 .3", "1/3 2/3, 1/7 6/7, 1/7 6/7"]
+INFORMED = [*((rows, HOLDS) for rows in ALIKE), (".3 .7, .2 .8, .6 .4", REFUTED)]
+
+
+@pytest.mark.parametrize("logs", [False, True])
+@pytest.mark.parametrize(("background", "truth"), INFORMED)
+def test_what_the_next_token_tells_of_features(background, truth, logs):
+    """6.4, 6.4' (iv). Floats that are off by rounding leave open what holds, and refute what is far from it."""
+    base = two_steps(background, logs)
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [0], "down": [1]})
+    conditions = report.features.conditions
+    for name in ("independent_given_prefix", "informs_about_one"):
+        assert conditions[name].verdict is (UNDECIDED if logs and truth is HOLDS else truth)
+        assert conditions[name].witness == (((),) if truth is REFUTED else ())
+
+
+def test_without_masks_nothing_is_said_of_blocks():
+    base = two_steps(BACKGROUND, logs=False)
+    about = verify(base, {"up": base}, features=lambda y: y).features
+    assert set(about.conditions) == {"bijective", "causal"}
+    assert about.gaps == {}
+
+
+@pytest.mark.parametrize(("features", "why"), [("xy", "onto all tuples"), ("xyz", "onto 4 of all tuples")])
+def test_maps_onto_all_tuples_or_some(features, why):
+    base = two_steps(BACKGROUND, logs=False)
+    table = FeatureTable.from_tuples(list(product("xy", features[-2:])), ["a", "b"], 2)
+    found = verify(base, {"up": base}, features=table).features.conditions["bijective"]
+    assert found.verdict is HOLDS
+    assert why in found.why
+
+
+def test_numbers_in_floats_are_those_in_fractions():
+    """The path oscillation, the gaps, and the witness, in plain floats."""
+    found = []
+    for logs in (True, False):
+        base, up = two_steps(".3 .7, .2 .8, .6 .4", logs), two_steps(".6 .4, .5 .5, .7 .3", logs)
+        experts = {"up": up, "twice": up}
+        found.append(verify(base, experts, features=lambda y: y[::-1], feature_masks={"up": [0, 1]}))
+    rounded, exact = found
+    assert rounded.features.path_oscillation == pytest.approx(exact.features.path_oscillation, abs=1e-12)
+    assert exact.features.path_oscillation > 0.1
+    assert rounded.features.gaps["up"] == pytest.approx(tuple(map(float, exact.features.gaps["up"])), abs=1e-12)
+    mine, truth = (report["feature_projective:up"] for report in found)
+    assert (mine.method, mine.witness.tokens) == ("enumeration", truth.witness.tokens)
+    assert mine.residual == pytest.approx(float(truth.residual), abs=1e-12)
+    for name in ("composition", "expert"):
+        assert (type(getattr(mine.witness, name)), type(getattr(truth.witness, name))) == (float, Fraction)
+        assert getattr(mine.witness, name) == pytest.approx(float(getattr(truth.witness, name)), abs=1e-12)
 
 
 # What cannot be asked
