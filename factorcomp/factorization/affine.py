@@ -42,15 +42,12 @@ class Subspace:
         over = Echelon(unknowns, [*exact.key, *over_the_rationals(logs)])
         known = [tuple(Log(shift=value) for value in row) for row in exact.key]
         together = [*known, *logs]
-        rows, _ = independent(together, unknowns)
-        most = min(over.rank, len(together), unknowns)
-        if len(rows) == most:  # the rank is known: these equations imply all others, unless there is no solution
+        most = min(over.rank, len(together))
+        if len(independent(together, unknowns)[0]) == most:  # the rank is known
             if over.consistent and over.rank == most:
                 return cls(unknowns, over.key)
             if len(independent(together, unknowns + 1)[0]) > most:
                 return None
-            if over.consistent:
-                logs = tuple(together[n] for n in rows if n >= len(known))
         return cls(unknowns, exact.key, logs)
 
     @cached_property
@@ -147,7 +144,7 @@ def positive_solution(equations: Echelon) -> Point | None:
 
 
 def _above_zero(conditions: Sequence[Row], unknowns: int) -> list[Fraction] | None:
-    """Numbers `x` with `sum_j c[j] x_j + c[-1] > 0` for all conditions; 1 is preferred."""
+    """Numbers `x` with `sum_j c[j] x_j + c[-1] > 0` for all conditions, `x_j > 0` among them; 1 is preferred."""
     if unknowns == 0:
         return [] if all(condition[-1] > 0 for condition in conditions) else None
     last = unknowns - 1
@@ -165,9 +162,7 @@ def _above_zero(conditions: Sequence[Row], unknowns: int) -> list[Fraction] | No
     def bound(c: Row) -> Fraction:
         return -(sum((a * x for a, x in zip(c, values, strict=False)), Fraction(0)) + c[-1]) / c[last]
 
-    low, high = max(map(bound, lower), default=None), min(map(bound, upper), default=None)
-    if (low is None or low < 1) and (high is None or high > 1):
+    low, high = max(map(bound, lower)), min(map(bound, upper), default=None)
+    if low < 1 and (high is None or high > 1):
         return [*values, Fraction(1)]
-    if low is None or high is None:
-        return [*values, low + 1 if low is not None else (high or Fraction(0)) - 1]
-    return [*values, (low + high) / 2]
+    return [*values, low + 1 if high is None else (low + high) / 2]

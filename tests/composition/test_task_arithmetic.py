@@ -210,6 +210,24 @@ def test_masked_tokens():
         {"u": np.ones(1), "v": np.zeros(1)},
     )
     assert shut.compare(NOTHING, [0.0, 1.0]).oscillation.tolist() == [np.inf]
+    together = TaskArithmetic.of(
+        lambda p, _: jnp.where(jnp.arange(2) < p[0] - 1, -jnp.inf, 0.0)[None],
+        np.zeros(1),
+        {"u": np.ones(1), "v": np.ones(1)},
+    )
+    found = together.compare(NOTHING)  # only merged a token is closed
+    assert np.isnan(found.error[0, 0])
+    assert (found.tv[0], found.bound[0]) == (0.5, 1.0)
+
+
+def test_only_arrays_of_floats_are_parameters():
+    """An array of integers is the background's in every model."""
+    task = TaskArithmetic.of(
+        lambda p, _: jnp.stack([p[0] * p[1], 0.0])[None],
+        [np.array(1.0), np.array(3)],
+        {"u": [np.array(2.0), np.array(5)]},
+    )
+    assert task.logits_at([1.0], NOTHING).tolist() == [[6, 0]]
 
 
 def test_jax_stays_as_configured():

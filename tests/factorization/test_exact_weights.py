@@ -239,6 +239,70 @@ def test_signs_of_determinants():
     tiny = Log(Fraction(10**30 + 1, 10**30))
     assert sign_of_determinant([[tiny]]) == 1
     assert independent([(two, three, Log()), (Log(Fraction(4)), Log(Fraction(9)), Log())], 2)[0] == [1]
+    assert independent([(two,)], 0) == ([], [])
+    near, twice = (Log(Fraction(3**n, 2**m)) for n, m in ((1000, 1585), (2000, 3170)))  # twice the log: it is 0
+    assert sign_of_determinant([[near, twice], [one, Log(shift=Fraction(2))]]) is None
+
+
+def test_signs_of_logarithms():
+    """log 2 is between 1/2 and 1, so that log 2 - 1 < 0 < log 2 - 1/2."""
+    half, one = Fraction(1, 2), Fraction(1)
+    assert [Log(2 * one, -half).sign, Log(half, one).sign, Log(shift=half).sign] == [1, 1, 1]
+    assert [Log(2 * one, -one).sign, Log(half, half).sign, Log(shift=-half).sign] == [-1, -1, -1]
+    assert Log().sign == 0
+
+
+def logs(*factors: int) -> tuple[Log, ...]:
+    """An equation with the logs of `n`, or of `1/n` where it is negative."""
+    return tuple(Log(Fraction(n) if n > 0 else Fraction(1, -n)) for n in factors)
+
+
+def test_a_subspace_that_certainly_is_empty():
+    """λ = 1 and λ = 2; λ = log 3 / log 2 and λ = log 5 / log 2."""
+    one, two = (Subspace(1, ((Fraction(1), Fraction(n)),)) for n in (1, 2))
+    assert one.meet(two) is None
+    assert Subspace.of(1, [], [logs(2, 3), logs(2, 5)]) is None
+    assert Subspace.of(1, [], [logs(2, 2), logs(3, 3)]) == one
+    assert Subspace(1, (), (logs(2, 2), logs(3, 3))).dimension == 0
+
+
+def test_what_digits_do_not_tell_apart_is_kept_apart():
+    """`λ log 3 = log 3` and `λ log 2 = log 2 + 1e-30` have no solution, but too nearly to be seen: both are kept."""
+    nearly = (Log(Fraction(2)), Log(Fraction(2), Fraction(1, 10**30)))
+    found = Subspace.of(1, [], [logs(3, 3), nearly])
+    assert found is not None
+    assert not found.contains([Fraction(1)])
+    assert found.positive is None
+    same = Subspace.of(1, [], [logs(2, 3), logs(4, 9)])
+    assert same is not None
+    assert (same.positive, same.dimension) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("equation", "positive"),
+    [
+        ((2, 3, 5, -2), False),  # a sum of positive numbers that is negative
+        ((-2, -3, -5, 2), False),
+        ((2, 3, 5, 1), False),
+        ((-2, -3, -5, 1), False),
+        ((2, 3, 1, -2), False),  # log 1 is 0
+        ((2, 3, 1, 1), False),
+        ((2, -3, 1, 1), None),
+        ((2, 3, 5, 2), None),
+    ],
+)
+def test_signs_that_exclude_positive_weights(equation, positive):
+    """One equation of several, each with the signs of its logs; the other has positive solutions."""
+    assert Subspace(3, (), (logs(*equation), logs(7, -11, 13, 1))).positive is positive
+
+
+@pytest.mark.parametrize(
+    ("equation", "point"),
+    [((1, 0, 2), (2, 1)), ((1, -1, -1), (1, 2)), ((1, 1, 1), ("1/2", "1/2")), ((2, 2, 3), ("1/2", 1))],
+)
+def test_the_positive_solution_that_is_preferred(equation, point):
+    """1 where that can be; `y = 1` makes `x = y - 1` and `x = 1 - y` 0, which is not above 0."""
+    assert positive_solution(Echelon(2, [tuple(map(Fraction, equation))])) == tuple(map(Fraction, point))
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import pytest
 
+from factorcomp.enumeration.levelwise import levels
 from factorcomp.factorization import setting as setting_module
 from factorcomp.inequalities import Guarantees
 from factorcomp.models.errors import InputError
@@ -248,6 +249,29 @@ def test_the_bound_by_the_switching_model_is_given_somewhere():
         if given:
             break
     assert given
+
+
+@pytest.mark.parametrize(("threshold", "row"), [("1.09", ["1/4", "3/4"]), ("0", ["1/5", "4/5"])])
+def test_the_switching_model_in_fractions(threshold, row):
+    """The row of the sole deviator, however far from the composition; of two, the nearest.
+
+    Up's log-ratio is log 3 = 1.099. Beyond 1.09 up alone deviates, for the other's is log(35/12) = 1.070 the other way,
+    and the composition is nearly the background. At 0 both deviate, and the second is the nearest.
+    """
+
+    def table(row: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[row]], ["a", "b"])
+
+    base, up = table(["1/2", "1/2"]), table(["1/4", "3/4"])
+    other = table(["1/5", "4/5"] if threshold == "0" else ["35/47", "12/47"])
+    experts = {"up": up, "other": other}
+    question = ask(base, experts, threshold=threshold)
+    seen = levels(base, experts, question, keep_rows=True)
+    found = setting_module.setting_of(base, experts, seen, question)
+    assert found.one == 1
+    assert isinstance(found.one, Fraction)
+    assert list(found.switching.values[0][0]) == [Fraction(x) for x in row]
+    assert seen.steps[0].rows.switching[0] == pytest.approx([math.log(Fraction(x)) for x in row])
 
 
 def drift(pattern="b"):

@@ -472,6 +472,33 @@ def test_what_drop_drops_is_nobody_elses_deviation():
     assert verify(base, {"up": up}, null_tokens="cancel").robust["switching"].same
 
 
+def test_small_deviations_count_who_is_off_duty():
+    """8.2 (4): at the start down is, by log 3/2; after `a` all three are, and deviate not at all: `k = 3`."""
+    even = ["1/2", "1/2"]
+
+    def table(first: list[str], after_b: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[first], [even, after_b]], ["a", "b"])
+
+    base, up, down = table(even, even), table(["1/4", "3/4"], ["1/4", "3/4"]), table(["2/5", "3/5"], even)
+    switching = verify(base, {"up": up, "down": down, "same": base}).robust["switching"]
+    small = next(bound for bound in switching.bounds if bound.name == "small_deviations")
+    reach = 3 * math.log(1.5) / 4
+    assert small.value == pytest.approx(min(2 * math.tanh(reach), math.sqrt(2) * reach), abs=CLOSE)
+
+
+def test_a_token_the_expert_never_says_on_its_mask():
+    """Up opens `b`, after which all say `b`, which same by itself never reaches: `D` is no number, nor is the KL."""
+
+    def table(first: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[first], [["1", "0"], ["0", "1"]]], ["a", "b"])
+
+    experts = {"same": table(["1", "0"]), "up": table(["1/2", "1/2"])}
+    found = verify(table(["1", "0"]), experts, masks={"same": (1,), "up": (0,)}).robust["projective:same"]
+    assert found.kl == math.inf
+    assert [bound.value for bound in found.bounds] == [None] * 3
+    assert all("not all possible under the expert" in bound.why for bound in found.bounds)
+
+
 def test_nothing_times_infinity_is_nothing():
     """A prefix that the law never reaches adds nothing to a budget, whatever stands there."""
     budget = Budget({})

@@ -191,6 +191,15 @@ def test_a_composition_by_states_is_the_composition_by_tables(length):
             assert mine.exact(row).factors == theirs.exact(row).factors
 
 
+def test_a_table_among_finite_state_models_needs_a_length():
+    """Whether it is the background or an expert: the composition is then no model of every length."""
+    even, late = small("even", "late").values()
+    for background, second in ((BASE.tabulate(2), late), (BASE, late.tabulate(2))):
+        with pytest.raises(InputError, match="no horizon of its own; give the length"):
+            compose(background, {"even": even, "late": second})
+        assert isinstance(compose(background, {"even": even, "late": second}, length=2), TabularModel)
+
+
 def test_a_composition_is_used_again(tmp_path):
     """Written and read, it is the one expert that does what all did: the verdict is about it alone."""
     composed = compose(BASE, small("start", "second"))
