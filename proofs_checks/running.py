@@ -49,7 +49,11 @@ def run(statement: Statement, examples: int, seed: int) -> Outcome:
     """
     outcome = Outcome(statement.number)
     for instance in instances(statement, examples, seed):
-        relations = list(statement.check(instance))
+        try:
+            relations = list(statement.check(instance))
+        except Exception as error:  # whatever stops a check is a fault of the statement, and the table goes on
+            outcome.violation = (f"the check stopped: {error!r}", instance)
+            break
         outcome.instances += bool(relations)
         outcome.vacuous += not relations
         for relation in relations:
@@ -78,9 +82,19 @@ def refuted_after(control: Control, check: Check, seed: int) -> int | None:
     """How many instances it took to refute the control; `None` if none did."""
     draw = seeded(f"{control.drops}/{seed}")
     for tried in range(1, CONTROL_TRIES + 1):
-        if failures(control.check or check, control.draw(draw)):
+        if refutes(control.check or check, control.draw(draw)):
             return tried
     return None
+
+
+def refutes(check: Check, instance: Any) -> bool:
+    """Whether a relation fails of the instance. One of which the check has no meaning (no law, a mass of 0 to divide
+    by), as can be where a hypothesis is dropped, refutes nothing.
+    """
+    try:
+        return bool(failures(check, instance))
+    except (ArithmeticError, LookupError, ValueError):
+        return False
 
 
 def smallest(recipe: Recipe, check: Check) -> Any:
@@ -95,7 +109,7 @@ def smallest(recipe: Recipe, check: Check) -> Any:
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
-    return find(strategy(recipe), lambda instance: bool(failures(check, instance)), settings=quiet)
+    return find(strategy(recipe), lambda instance: refutes(check, instance), settings=quiet)
 
 
 def find_statements() -> list[Statement]:

@@ -95,6 +95,15 @@ def test_a_statement_that_says_nothing_is_off():
     assert "vacuous: it said nothing of any instance" in run(false_statement(check=lambda x: ()), 10, seed=0).faults
 
 
+def test_a_check_that_stops_is_off_and_refutes_nothing():
+    def check(x):
+        yield at_most("1/x <= 1", Fraction(1) / x, 1)
+
+    stops = false_statement(check=check)
+    assert run(stops, 100, 0).violation == ("the check stopped: ZeroDivisionError('Fraction(1, 0)')", 0)
+    assert refuted_after(Control("x > 0", lambda draw: 0), check, seed=0) is None
+
+
 def test_a_statement_without_control_is_off():
     assert run(false_statement(controls=(), draw=lambda draw: 0), 10, 0).faults == ["there is no negative control"]
 
