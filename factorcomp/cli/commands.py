@@ -58,6 +58,16 @@ Length = Annotated[
         metavar="N", help="horizon: sequences of N tokens [the tables' common horizon]", allow_leading_hyphen=True
     ),
 ]
+ShippedExample = Annotated[
+    str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
+]
+Threshold = Annotated[
+    str | None,
+    Parameter(
+        metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
+    ),
+]
+ScopeName = Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")]
 Convention = Annotated[
     str | None,
     Parameter(
@@ -84,9 +94,7 @@ def verify(
     background: Background = None,
     /,
     *experts: Experts,
-    example: Annotated[
-        str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
-    ] = None,
+    example: ShippedExample = None,
     length: Length = None,
     every_length: Annotated[
         bool, Parameter(help="prove it for every length, of finite-state models; excludes --length [off]")
@@ -106,13 +114,8 @@ def verify(
             help="NAME=0,2,5 or NAME=0::3: the positions that expert owns, from 0; repeatable; or auto [none]",
         ),
     ] = None,
-    threshold: Annotated[
-        str | None,
-        Parameter(
-            metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
-        ),
-    ] = None,
-    scope: Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")] = None,
+    threshold: Threshold = None,
+    scope: ScopeName = None,
     null_tokens: Convention = None,
     weights: Weights = None,
     exact: Annotated[bool, Parameter(help="decided by the rational kernel [off]")] = False,
@@ -398,9 +401,7 @@ def repair(
     background: Background = None,
     /,
     *experts: Experts,
-    example: Annotated[
-        str | None, Parameter(metavar="NAME", help="a shipped example, in place of models (`factorcomp examples`)")
-    ] = None,
+    example: ShippedExample = None,
     output_folder: Annotated[
         str | None,
         Parameter(name="--output", metavar="DIR", help="the folder to make: NAME.json, …, repair.json [write nothing]"),
@@ -418,13 +419,8 @@ def repair(
     every_length: Annotated[
         bool, Parameter(help="of finite-state models, pointwise_joint at every length [off]")
     ] = False,
-    threshold: Annotated[
-        str | None,
-        Parameter(
-            metavar="X", help="nats: what oscillates more is a deviation [0: any difference]", allow_leading_hyphen=True
-        ),
-    ] = None,
-    scope: Annotated[str | None, Parameter(metavar="SCOPE", help="the prefixes: reachable or all [reachable]")] = None,
+    threshold: Threshold = None,
+    scope: ScopeName = None,
     null_tokens: Convention = None,
     weights: Weights = None,
 ) -> int:
