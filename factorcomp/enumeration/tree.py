@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from factorcomp.certificates.claims import Spans
+from factorcomp.certificates.claims import Spans, Tokens
 
 # Lists of levels hold arrays of different lengths: "_" is a dimension that is not compared.
 Flags = Bool[np.ndarray, "..."]
@@ -78,6 +78,11 @@ def tokens_of(index: int, length: int, vocab: int) -> tuple[int, ...]:
         index, token = divmod(index, vocab)
         tokens.append(token)
     return tuple(reversed(tokens))
+
+
+def spelled(index: int, length: int, vocabulary: Sequence[str]) -> Tokens:
+    """The prefix of `length` tokens with this index, as strings."""
+    return tuple(vocabulary[y] for y in tokens_of(index, length, len(vocabulary)))
 
 
 def log_sum(logs: Float[np.ndarray, " terms"]) -> float:

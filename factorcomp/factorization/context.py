@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from factorcomp.certificates.claims import ClaimResult, PrefixWitness, Question, Tokens, Verdict
-from factorcomp.enumeration.tree import tokens_of
+from factorcomp.enumeration.tree import spelled
 from factorcomp.factorization.wording import quoted
 from factorcomp.finite_state.seen import AbstractSeen
 from factorcomp.surveys import Sighting, Survey
@@ -29,7 +29,7 @@ class Context(Generic[S]):
 
     def tokens(self, length: int, index: int) -> Tokens:
         """The tokens of the prefix of `length` tokens with this index."""
-        return tuple(self.vocabulary[y] for y in tokens_of(index, length, len(self.vocabulary)))
+        return spelled(index, length, self.vocabulary)
 
     def spelled(self, tokens: Sequence[int]) -> Tokens:
         """Tokens by their places."""

@@ -11,7 +11,7 @@ from jaxtyping import Bool
 from factorcomp.bounds.sequences import from_kl
 from factorcomp.certificates.claims import Findings, Number, Question, Tokens
 from factorcomp.enumeration.summary import Summary
-from factorcomp.enumeration.tree import first_met, tokens_of
+from factorcomp.enumeration.tree import first_met, spelled
 from factorcomp.factorization.segments import Ends, Entries, Flags, Law, at, flags, law, walk
 from factorcomp.factorization.setting import Setting, setting_of
 from factorcomp.inequalities import Guarantee, Guarantees, JointBound
@@ -87,7 +87,7 @@ class _Expert:
         for n in np.flatnonzero(asked).tolist():
             length, entry = int(ends.length[n]), int(ends.entry[n])
             start = int(entries.length[entry])
-            tokens = tuple(vocabulary[y] for y in tokens_of(int(ends.index[n]), length, len(vocabulary)))
+            tokens = spelled(int(ends.index[n]), length, vocabulary)
             key = tokens[start:] if isinstance(pattern, str) else (tokens[:start], tokens[start:])
             if key not in known:
                 known[key] = not succeeds(tokens[:start], tokens[start:])
@@ -137,9 +137,7 @@ class _Expert:
         off = np.abs(ended - entered[ends.entry] * ends.run) if len(ended) else ended
         apart = _total(np.abs(entered - own_entered)) + abs(_total(entered) - _total(own_entered))
         prefix = (
-            None
-            if worst < 0
-            else tokens_of(int(self.entries.index[worst]), int(self.entries.length[worst]), len(vocabulary))
+            None if worst < 0 else spelled(int(self.entries.index[worst]), int(self.entries.length[worst]), vocabulary)
         )
         return Guarantee(
             expert=name,
@@ -152,7 +150,7 @@ class _Expert:
             fails=_total(ended[fails]),
             own_fails=_total(own_ended[fails]),
             failure=failure,
-            worst=None if prefix is None else tuple(vocabulary[y] for y in prefix),
+            worst=prefix,
             segment_drift=self._segment_drift(ended, own_ended),
             drift=apart / 2,
             ratio=self._ratio(entered, own_entered, reached),

@@ -11,11 +11,11 @@ from jaxtyping import Float
 from factorcomp.bounds.ending import eos_terms
 from factorcomp.bounds.per_prefix import total_variation
 from factorcomp.bounds.sequences import tilted_kl, tilted_tv
-from factorcomp.certificates.claims import Findings, Positions, Question, Tokens, Verdict
+from factorcomp.certificates.claims import Findings, Positions, Question, Verdict
 from factorcomp.composition.operator import compose_rows
 from factorcomp.enumeration.levelwise import NUMBERS_TO_KEEP
 from factorcomp.enumeration.summary import Summary
-from factorcomp.enumeration.tree import log_sum, tokens_of
+from factorcomp.enumeration.tree import log_sum, spelled
 from factorcomp.factorization.dependence import Masks, lawful, projective, robust_factorization, target_rows
 from factorcomp.factorization.reference import against, assigned_to, comparison, nearest
 from factorcomp.inequalities import Bound, Comparison, Effect, Ending, Robust
@@ -136,7 +136,7 @@ def _effect(seen: Summary, levels: Sequence[Float[np.ndarray, "_"]], vocabulary:
         expected += float((law.probability * values).sum())
         if values.max(initial=0.0) > largest:
             largest, index = float(values.max()), int(values.argmax())
-            prefix = _spelled(index, length, vocabulary)
+            prefix = spelled(index, length, vocabulary)
     return Effect(largest, prefix, expected)
 
 
@@ -157,7 +157,7 @@ def ending(
             at = int(distance.argmax())
             largest = float(distance[at])
             found = Ending(
-                prefix=_spelled(int(on[at]), length, vocabulary),
+                prefix=spelled(int(on[at]), length, vocabulary),
                 composition=float(terms.composition[at]),
                 component=float(component[at]),
                 background=float(terms.background[at]),
@@ -165,7 +165,3 @@ def ending(
                 log_content=float(terms.log_content[at]),
             )
     return found
-
-
-def _spelled(index: int, length: int, vocabulary: Sequence[str]) -> Tokens:
-    return tuple(vocabulary[y] for y in tokens_of(index, length, len(vocabulary)))

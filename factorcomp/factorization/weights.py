@@ -17,7 +17,7 @@ from jaxtyping import Bool
 from factorcomp.bounds.oscillation import exceeds
 from factorcomp.certificates.claims import Scope, Tokens
 from factorcomp.enumeration.size import require_room
-from factorcomp.enumeration.tree import tokens_of
+from factorcomp.enumeration.tree import spelled
 from factorcomp.factorization.affine import Subspace
 from factorcomp.factorization.logarithms import Equation, Log
 from factorcomp.factorization.wording import listed, quoted
@@ -125,8 +125,7 @@ def exact_weights(
             found.add(pieces(rows.exact(index), [other.exact(index) for other in others], who), (length_, index))
     tokens = None
     if found.witness is not None:
-        place = tokens_of(found.witness[1], found.witness[0], len(base.vocabulary))
-        tokens = tuple(base.vocabulary[y] for y in place)
+        tokens = spelled(found.witness[1], found.witness[0], base.vocabulary)
     return ExactWeights(tuple(own), tuple(found.parts), tokens, found.alone)
 
 
@@ -228,8 +227,7 @@ def _scope(
             for model in (background, expert):
                 differ |= False if model.gaps is None else model.gaps[t] & flags
             if differ.any():
-                place = tokens_of(int(differ.argmax()), t, len(background.vocabulary))
-                after = _after(tuple(background.vocabulary[y] for y in place))
+                after = _after(spelled(int(differ.argmax()), t, background.vocabulary))
                 raise InputError(
                     f"{name}: {after} it does not make possible the same tokens as the background; exact weights are "
                     "known for models with a common support"

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from factorcomp.certificates.claims import Length, NullTokens, Question, Scope, Verdict
 from factorcomp.enumeration.size import count_prefixes
-from factorcomp.enumeration.tree import tokens_of
+from factorcomp.enumeration.tree import spelled
 from factorcomp.factorization.weights import exact_weights
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
@@ -206,7 +206,7 @@ def _given_up(
 ) -> RepairedExpert:
     resets = [
         Reset(
-            tuple(background.vocabulary[y] for y in tokens_of(h, length, len(background.vocabulary))),
+            spelled(h, length, background.vocabulary),
             float(level.probability[h]),
             float(level.distance[expert, h]),
             float(level.cost[expert, h]),
