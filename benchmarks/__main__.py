@@ -70,7 +70,7 @@ def main(
                 agreement.check_at_size(results.measurements, vocab, length)
             if size is None and engine is None:
                 status.update("start-up")
-                results.start_up = start_up.measure()
+                results.start_up = start_up.measure(["factorcomp --help"] if quick else start_up.COMMANDS)
                 if not quick:
                     status.update("finite-state models, and functions on the fly")
                     results.finite_state = apart.call("benchmarks.finite_state:measure")

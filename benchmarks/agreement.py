@@ -15,12 +15,12 @@ class DisagreementError(ArithmeticError):
 
 def few_cases() -> list[Case]:
     """Models whose conditionals factorize, and models where every answer is a number of its own."""
-    return [factorized(2, 7), entangled(3, 4, share=0.3)]
+    return [factorized(2, 7), entangled(3, 5, share=0.3)]
 
 
 def many_cases() -> list[Case]:
     """Also rare deviations, none, a single step, a single token."""
-    rare = [entangled(3, 4, seed, share) for seed, share in enumerate((0.05, 0.0))]
+    rare = [entangled(3, 5, seed, share) for seed, share in enumerate((0.05, 0.0))]
     return [*few_cases(), *rare, factorized(3, 5), entangled(2, 6, 3, 0.02), entangled(2, 1), entangled(1, 3)]
 
 
