@@ -1,18 +1,20 @@
 """`python -m benchmarks`: the tables, and the targets; exit status 1 if one is missed."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
-from benchmarks import agreement, apart, floor, on_the_fly, ours, start_up, tables
+from benchmarks import ours, tables
+from benchmarks.agreement import DisagreementError
+from benchmarks.apart import ApartError
+from benchmarks.engine import TASKS, Engine, Task
 from benchmarks.engines import ENGINES
-from benchmarks.measurement import Absent
-from benchmarks.measuring import measure
 from benchmarks.peers.numpy_ import NUMPY
-from benchmarks.results import Results
+from benchmarks.running import run
 from benchmarks.targets import targets
 from benchmarks.workloads import QUICK, SIZES, Size
 
@@ -22,65 +24,32 @@ app = App(
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
 )
-TWO_PROCESSES: Size = (8, 9)
 
 
 @app.default
 def main(
     *,
     quick: Annotated[bool, Parameter(help="(4,10), (8,8), (4,12) against the floor and NumPy alone")] = False,
-    size: Annotated[
-        list[str] | None, Parameter(metavar="V,T", help="only tables of this size; repeatable", consume_multiple=False)
-    ] = None,
-    engine: Annotated[
-        list[str] | None, Parameter(metavar="NAME", help="only this engine; repeatable", consume_multiple=False)
-    ] = None,
-    runs: Annotated[int, Parameter(metavar="N", help="after the first one, which compiles")] = 7,
+    size: Annotated[list[str] | None, Parameter(metavar="V,T", help="only tables of this size; repeatable")] = None,
+    engine: Annotated[list[str] | None, Parameter(metavar="NAME", help="only this engine; repeatable")] = None,
+    runs: Annotated[int | None, Parameter(metavar="N", help="after the first [7; with --quick 3]")] = None,
     limit: Annotated[float, Parameter(metavar="SECONDS", help="for each engine on each size")] = 120.0,
     output: Annotated[Path | None, Parameter(metavar="FILE", help="write the measurements as JSON")] = None,
 ) -> int:
     """Measures and prints. Exit status: 0 all targets met, 1 one missed, 2 a wrong call, or an engine that is wrong."""
-    problems = []
-    sizes = [found for text in size or () if (found := _size(text, problems))] or list(QUICK if quick else SIZES)
-    names = engine or ([ours.subject().name, NUMPY.name] if quick else [one.name for one in ENGINES])
-    unknown = set(names) - {one.name for one in ENGINES}
-    if unknown:
-        known = ", ".join(repr(one.name) for one in ENGINES)
-        problems.append(f"--engine: no engine is called {', '.join(map(repr, sorted(unknown)))}; there are {known}")
-    if runs < 1 or not limit > 0:
-        problems.append("--runs and --limit: at least 1, and more than 0 seconds")
+    runs = (3 if quick else 7) if runs is None else runs
+    sizes, problems = _sizes(size or (), QUICK if quick else SIZES)
+    problems += _problems(engine or (), runs, limit, output)
     if problems:
-        for problem in problems:
-            print(f"error: {problem}", file=sys.stderr)
-        return 2
+        return _failed(problems)
     console = Console(width=None if sys.stdout.isatty() else 160)
-    chosen = [one for one in ENGINES if one.name in names]
-    results = Results(ours.subject().name)
     try:
-        with Console(stderr=True).status("the floor") as status:
-            _bandwidth(results)
-            for number, (vocab, length) in enumerate(sizes):
-                for one in chosen:
-                    status.update(f"({vocab}, {length}): {one.name}")
-                    found = measure(one, vocab, length, runs=runs, limit=limit, check=number == 0)
-                    if isinstance(found, Absent):
-                        results.absent.append(found)
-                    else:
-                        results.measurements += found
-                agreement.check_at_size(results.measurements, vocab, length)
-            if size is None and engine is None:
-                status.update("start-up")
-                results.start_up = start_up.measure(["factorcomp --help"] if quick else start_up.COMMANDS)
-                if not quick:
-                    status.update("finite-state models, and functions on the fly")
-                    results.finite_state = apart.call("benchmarks.finite_state:measure")
-                    results.on_the_fly = [on_the_fly.measure(*one, limit=4 * limit) for one in on_the_fly.SIZES]
-                    results.processes = on_the_fly.by_processes(*TWO_PROCESSES, limit=limit)
-            status.update("the floor again")
-            _bandwidth(results)
-    except agreement.DisagreementError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        with Console(stderr=True).status("") as status:
+            chosen = _chosen(engine, quick=quick)
+            everything = not (quick or size or engine)
+            results = run(sizes, chosen, everything=everything, runs=runs, limit=limit, tell=status.update)
+    except (DisagreementError, ApartError) as error:
+        return _failed([str(error)])
     wanted = targets(results)
     tables.show(results, wanted, console)
     if output is not None:
@@ -89,16 +58,45 @@ def main(
     return 0 if all(target.met for target in wanted) else 1
 
 
-def _bandwidth(results: Results) -> None:
-    results.faster(apart.call("benchmarks.floor:bandwidth", environment=floor.ENVIRONMENT))
+def _chosen(names: Sequence[str] | None, *, quick: bool) -> list[tuple[Engine, Sequence[Task]]]:
+    """The engines and what each is asked; a quick run times the mask check against the floor alone."""
+    if quick and not names:
+        return [(ours.subject(), TASKS), (NUMPY, ["survey"])]
+    return [(engine, TASKS) for engine in ENGINES if not names or engine.name in names]
 
 
-def _size(text: str, problems: list[str]) -> Size | None:
-    vocab, comma, length = text.partition(",")
-    if comma and vocab.strip().isdecimal() and length.strip().isdecimal() and int(vocab) > 0 and int(length) > 0:
-        return int(vocab), int(length)
-    problems.append(f"--size: found {text!r}; needed V,T, as 4,10")
-    return None
+def _sizes(given: Sequence[str], default: Sequence[Size]) -> tuple[Sequence[Size], list[str]]:
+    """The sizes, and what is wrong with those given."""
+    found, problems = [], []
+    for text in given:
+        vocab, comma, length = (part.strip() for part in text.partition(","))
+        if comma and vocab.isdecimal() and length.isdecimal() and int(vocab) > 0 and int(length) > 0:
+            found.append((int(vocab), int(length)))
+        else:
+            problems.append(f"--size: found {text!r}; needed V,T, as 4,10")
+    return found or default, problems
+
+
+def _problems(names: Sequence[str], runs: int, limit: float, output: Path | None) -> list[str]:
+    problems = []
+    known = [engine.name for engine in ENGINES]
+    for name in names:
+        if name not in known:
+            listed = ", ".join(map(repr, known))
+            problems.append(f"--engine: no engine is called {name!r}; there are {listed}")
+    if runs < 1:
+        problems.append(f"--runs: found {runs}; needed at least 1")
+    if not limit > 0:
+        problems.append(f"--limit: found {limit:g}; needed more than 0 seconds")
+    if output is not None and (output.is_dir() or not output.resolve().parent.is_dir()):
+        problems.append(f"--output: {output} cannot be written; give a file in a folder that is there")
+    return problems
+
+
+def _failed(problems: Sequence[str]) -> int:
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """An engine on one size, in a process of its own: checked, prepared, then each task timed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
 from benchmarks import agreement, apart
-from benchmarks.engine import Engine
+from benchmarks.engine import TASKS, Engine, Task
 from benchmarks.engines import named
 from benchmarks.measurement import Absent, Measurement, Seconds
 from benchmarks.memory import Peak
@@ -18,9 +18,16 @@ ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PYTHONWARNINGS": "ignor
 
 
 def measure(
-    engine: Engine, vocab: int, length: int, *, runs: int, limit: float, check: bool
+    engine: Engine,
+    vocab: int,
+    length: int,
+    *,
+    runs: int,
+    limit: Seconds,
+    check: bool,
+    tasks: Sequence[Task] = TASKS,
 ) -> list[Measurement] | Absent:
-    """All tasks of an engine, in a process of its own, which ends after `limit` seconds.
+    """The tasks that an engine has of `tasks`, in a process of its own, which ends after `limit` seconds.
 
     **Arguments:** `check`: it must first agree with ours on small cases.
 
@@ -28,7 +35,7 @@ def measure(
     """
     if why := engine.missing() or engine.declines(vocab, length):
         return Absent(engine.name, vocab, length, why, asked=False)
-    arguments = {"vocab": vocab, "length": length, "runs": runs, "budget": limit / 4, "check": check}
+    arguments = {"vocab": vocab, "length": length, "runs": runs, "budget": limit / 4, "check": check, "tasks": tasks}
     try:
         found = apart.call(
             "benchmarks.measuring:in_this_process",
@@ -44,7 +51,7 @@ def measure(
 
 
 def in_this_process(
-    engine: str, vocab: int, length: int, runs: int, budget: Seconds, *, check: bool
+    engine: str, vocab: int, length: int, runs: int, budget: Seconds, tasks: Sequence[Task], *, check: bool
 ) -> list[dict[str, Any]]:
     """The measurements, as data. `budget`: no run of a task begins after so many seconds."""
     chosen = named(engine)
@@ -55,7 +62,7 @@ def in_this_process(
     prepare_s, given = timed(lambda: chosen.prepare(case))
     del case
     measured = []
-    for task, work in chosen.tasks.items():
+    for task, work in ((task, chosen.tasks[task]) for task in tasks if task in chosen.tasks):
         peak = Peak()
         first_s, answer = timed(lambda work=work: work(given))
         peaks, peak, later, left = [peak.megabytes()], Peak(), [], budget - first_s

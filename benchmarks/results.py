@@ -68,7 +68,6 @@ class Results:
             for v, t in self.sizes
         ]
         text = json.dumps({"schema": SCHEMA, **asdict(self), "floors": floors}, indent=1, allow_nan=False)
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from benchmarks.apart import ROOT
 from benchmarks.measuring import timed
 
+HELP = "factorcomp --help"
 COMMANDS = {
     "python": ["-c", "pass"],
     "import factorcomp": ["-c", "import factorcomp"],
-    "factorcomp --help": ["-m", "factorcomp", "--help"],
+    HELP: ["-m", "factorcomp", "--help"],
     "factorcomp verify --example letters_AAC": ["-m", "factorcomp", "verify", "--example", "letters_AAC"],
     "import numpy": ["-c", "import numpy"],
     "import jax": ["-c", "import jax"],

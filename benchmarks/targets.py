@@ -7,6 +7,7 @@ from typing import Literal
 from benchmarks.engine import Task
 from benchmarks.measurement import Measurement
 from benchmarks.results import Results
+from benchmarks.start_up import HELP
 from benchmarks.workloads import Size
 
 LARGE: tuple[Size, ...] = ((8, 8), (4, 12))
@@ -82,9 +83,8 @@ def _on_the_fly(results: Results) -> Iterator[Target]:
 
 
 def _start_up(results: Results) -> Iterator[Target]:
-    for what, seconds in results.start_up.items():
-        if what == "factorcomp --help":
-            yield Target(what, seconds, "at most", HELP_S, "s")
+    if (seconds := results.start_up.get(HELP)) is not None:
+        yield Target(HELP, seconds, "at most", HELP_S, "s")
 
 
 def _over(one: float | None, other: float | None) -> float | None:

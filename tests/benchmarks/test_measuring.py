@@ -64,7 +64,7 @@ def test_an_absent_engine_says_why():
 
 
 def test_different_answers_at_one_size_are_found_out():
-    first, _ = measuring.in_this_process("NumPy", 2, 4, 1, 10.0, check=False)
+    (first,) = measuring.in_this_process("NumPy", 2, 4, 1, 10.0, ["survey"], check=False)
     other = {**first, "engine": "another", "answer": {**first["answer"], "conflict": 0.9}}
     measurements = [measuring.Measurement(**one) for one in (first, other)]
     with pytest.raises(agreement.DisagreementError, match=r"another against NumPy: conflict: 0\.9"):
@@ -99,12 +99,25 @@ def test_a_wrong_answer_on_the_fly_is_found_out(monkeypatch):
 
 
 def test_a_wrong_call_is_told():
-    command = [sys.executable, "-m", "benchmarks", "--size", "4x3", "--engine", "nobody", "--runs", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--size",
+        "4x3",
+        "--engine",
+        "nobody",
+        "--runs",
+        "0",
+        "--output",
+        "no/where",
+    ]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert "--size: found '4x3'; needed V,T, as 4,10" in run.stderr
     assert "--engine: no engine is called 'nobody'; there are 'factorcomp, streaming'" in run.stderr
-    assert "--runs and --limit" in run.stderr
+    assert "--runs: found 0; needed at least 1" in run.stderr
+    assert "--output" in run.stderr
 
 
 def test_the_command_lines_that_are_timed_run():

@@ -112,8 +112,8 @@ def test_the_best_bandwidth_counts():
 
 def test_results_are_written_as_data(tmp_path):
     results = run()
-    results.write(tmp_path / "new" / "results.json")
-    data = json.loads((tmp_path / "new" / "results.json").read_text())
+    results.write(tmp_path / "results.json")
+    data = json.loads((tmp_path / "results.json").read_text())
     assert data["schema"] == SCHEMA
     assert [Measurement(**one) for one in data["measurements"]] == results.measurements
     assert data["floors"] == [
