@@ -19,7 +19,7 @@ An answer names what was computed; an engine that cannot compute a thing leaves 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata, util
 from typing import Any, Literal
 
@@ -48,7 +48,6 @@ class Engine:
     tasks: Mapping[Task, Callable[[Any], Answer]]
     how: str
     largest: int = 1 << 62
-    environment: Mapping[str, str] = field(default_factory=dict)
 
     def missing(self) -> str | None:
         """Why it cannot run here: the modules that are not installed."""

@@ -34,9 +34,14 @@ class Measurement:
         return min([self.first_s, *self.later_s])
 
     @property
-    def compile_s(self) -> Seconds:
-        """By how much the first run is longer."""
-        return max(0.0, self.first_s - self.best_s)
+    def ran_once(self) -> bool:
+        """Whether the best run is the first, with whatever is compiled in it, for want of another."""
+        return not self.later_s
+
+    @property
+    def compile_s(self) -> Seconds | None:
+        """By how much the first run is longer; not known of one run."""
+        return None if self.ran_once else self.first_s - self.best_s
 
 
 @dataclass(frozen=True)

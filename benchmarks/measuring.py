@@ -13,8 +13,8 @@ from benchmarks.measurement import Absent, Measurement, Seconds
 from benchmarks.memory import Peak
 from benchmarks.workloads import factorized
 
-ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PYTHONWARNINGS": "ignore"}
-"""What is compiled is compiled in each process anew, so that the first run says what it costs."""
+ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "JAX_PLATFORMS": "cpu", "PYTHONWARNINGS": "ignore"}
+"""Everything on the processor, and compiled in each process anew, so that the first run says what that costs."""
 
 
 def measure(
@@ -40,7 +40,7 @@ def measure(
         found = apart.call(
             "benchmarks.measuring:in_this_process",
             {"engine": engine.name, **arguments},
-            environment={**ENVIRONMENT, **engine.environment},
+            environment=ENVIRONMENT,
             limit=limit,
         )
     except apart.ApartError as error:
@@ -53,7 +53,7 @@ def measure(
 def in_this_process(
     engine: str, vocab: int, length: int, runs: int, budget: Seconds, tasks: Sequence[Task], *, check: bool
 ) -> list[dict[str, Any]]:
-    """The measurements, as data. `budget`: no run of a task begins after so many seconds."""
+    """The measurements, as data. `budget`: a task gets no further run that would not end within so many seconds."""
     chosen = named(engine)
     import_s, _ = timed(lambda: [import_module(name) for name in chosen.imports])
     if check:
@@ -66,7 +66,7 @@ def in_this_process(
         peak = Peak()
         first_s, answer = timed(lambda work=work: work(given))
         peaks, peak, later, left = [peak.megabytes()], Peak(), [], budget - first_s
-        while len(later) < runs and left > first_s:
+        while len(later) < runs and left > min(later, default=0.0):
             later.append(timed(lambda work=work: work(given))[0])
             left -= later[-1]
         peaks.append(peak.megabytes() if later else None)

@@ -97,7 +97,7 @@ ENGINES = (
     *(
         Engine(
             f"factorcomp, {name}",
-            (module,),
+            (module, "jax"),
             ("factorcomp", "jax", "numpy"),
             prepare,
             {"survey": surveyor(module), "masks": check_masks},
@@ -108,7 +108,7 @@ ENGINES = (
     ),
     Engine(
         "factorcomp.verify",
-        ("factorcomp",),
+        ("factorcomp", "jax"),
         ("factorcomp", "jax", "numpy"),
         prepare,
         {"survey": verified},

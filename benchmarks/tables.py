@@ -30,7 +30,7 @@ def of_size(results: Results, size: Size) -> Table:
             table.add_row(
                 task,
                 measured.engine,
-                _ms(measured.best_s),
+                _ms(measured.best_s) + " (once)" * measured.ran_once,
                 f"{measured.best_s / floor:.1f}",
                 over_ours,
                 _peak(measured),

@@ -126,5 +126,4 @@ JAX_LEVELS = Engine(
     prepare,
     {"survey": survey, "masks": check_masks},
     "the same as NumPy, jitted as one program",
-    environment={"JAX_PLATFORMS": "cpu"},
 )

@@ -124,3 +124,16 @@ def test_the_command_lines_that_are_timed_run():
     times = start_up.measure(runs=1)
     assert times.keys() == start_up.COMMANDS.keys()
     assert min(times.values()) > 0
+
+
+def test_a_slow_engine_runs_once():
+    """Where the first run took all the time there is no other; where it compiled, there is."""
+    (once,) = measuring.in_this_process("NumPy", 2, 4, 3, 0.0, ["survey"], check=False)
+    assert once["later_s"] == []
+    assert measuring.Measurement(**once).ran_once
+    assert measuring.Measurement(**once).best_s == once["first_s"]
+    assert measuring.Measurement(**once).compile_s is None
+    assert once["peak_mb"] is None
+    (more,) = measuring.in_this_process("NumPy", 2, 4, 3, 60.0, ["survey"], check=False)
+    assert len(more["later_s"]) == 3
+    assert measuring.Measurement(**more).compile_s >= 0
