@@ -127,7 +127,7 @@ def subject() -> Engine:
 
 
 def on_the_fly(background: FunctionModel, experts: Mapping[str, FunctionModel], question: Question) -> Answer:
-    """A survey of functions, their tables never laid out. Raises `ModuleNotFoundError` where no engine does that."""
+    """A survey of functions, their tables never laid out. Raises `ImportError` where no engine does that."""
     return answer(import_module(ON_THE_FLY).survey(background, experts, question))
 
 

@@ -137,3 +137,31 @@ def test_a_slow_engine_runs_once():
     (more,) = measuring.in_this_process("NumPy", 2, 4, 3, 60.0, ["survey"], check=False)
     assert len(more["later_s"]) == 3
     assert measuring.Measurement(**more).compile_s >= 0
+
+
+def test_an_engine_of_ours_that_is_not_there_has_not_kept_its_promise(monkeypatch):
+    """A machine with one core cannot try; everything else that gives no answer has failed."""
+
+    def raises(kind):
+        def call(*_, **__):
+            raise apart.ApartError(kind, "no answer")
+
+        return call
+
+    for kind, asked in (("ModuleNotFoundError", True), ("timeout", True), ("TooFewCoresError", False)):
+        monkeypatch.setattr(on_the_fly.apart, "call", raises(kind))
+        assert on_the_fly.measure(8, 2, limit=1) == {
+            "vocab": 8,
+            "length": 2,
+            "sequences": 64,
+            "why": "no answer",
+            "asked": asked,
+        }
+        assert [row["asked"] for row in on_the_fly.by_processes(8, 2, limit=1)] == [asked, asked]
+
+
+def test_of_processes_that_share_the_work_the_last_one_counts(monkeypatch):
+    """One process, then two: the slower of these two."""
+    answers = iter([{"seconds": 3.0}, {"seconds": 1.0}, {"seconds": 2.0}])
+    monkeypatch.setattr(on_the_fly.apart, "call", lambda *_, **__: next(answers))
+    assert [row["seconds"] for row in on_the_fly.by_processes(8, 2, limit=1)] == [3.0, 2.0]
