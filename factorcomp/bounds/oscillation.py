@@ -15,7 +15,7 @@ from typing import TypeGuard
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from factorcomp.models.rows import EPS, AbstractRows, ExactRow, FloatRows, RationalRows
+from factorcomp.models.rows import EPS, AbstractRows, ExactRow, FloatRows, RationalRows, gather
 
 _CHUNK = 1 << 16
 
@@ -98,7 +98,7 @@ def _exceeds(
     if threshold == 0 and isinstance(rows, RationalRows) and isinstance(other, RationalRows):
         return answer
     open_pairs = np.flatnonzero(answer)
-    (a, error_a), (b, error_b) = _gather(rows, mine[open_pairs]), _gather(other, theirs[open_pairs])
+    (a, error_a), (b, error_b) = gather(rows, mine[open_pairs]), gather(other, theirs[open_pairs])
     value, limit = oscillation(a, b), float(threshold)
     error = 2 * (error_a + error_b) + 8 * EPS * (np.where(np.isinf(value), 0.0, value) + limit)
     gap = value - limit
@@ -138,13 +138,3 @@ def _differ_by_a_constant(
     first = support.argmax(1)[:, None]
     d0, e0 = np.take_along_axis(d, first, 1), np.take_along_axis(e, first, 1)
     return ((support == (b > -np.inf)) & (~support | ((d == d0) & (e == e0)))).all(1)
-
-
-def _gather(
-    rows: AbstractRows, indices: Int[np.ndarray, " pairs"]
-) -> tuple[Float[np.ndarray, "pairs vocab"], Float[np.ndarray, " pairs"]]:
-    """The log-probabilities of the rows `indices` with their errors, reading only the range that they span."""
-    if len(indices) == 0:
-        return np.zeros((0, rows.shape[1])), np.zeros(0)
-    start, stop = int(indices.min()), int(indices.max()) + 1
-    return rows.log_probs(start, stop)[indices - start], rows.error(start, stop)[indices - start]
