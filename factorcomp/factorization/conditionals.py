@@ -12,6 +12,7 @@ float tables settle by having the same numbers (`streaming.conditionals`) is not
 | c | of an expert, at its own positions; its mask | possible only where the background is, somewhere in the cell |
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from factorcomp.bounds.oscillation import exceeds
-from factorcomp.enumeration.tree import digits
+from factorcomp.enumeration.tree import digits, digits_of
 from factorcomp.factorization.diameter import largest_distance
 from factorcomp.models.rows import AbstractRows, PowerTooLargeError, TiltedRows
 from factorcomp.streaming.conditionals import Agreement, agreement
@@ -107,12 +108,12 @@ def tilted_steps(
 
 @dataclass(frozen=True)
 class Position:
-    """A position, and what the numbers of the rows there say; `owner`: whose mask its block is, `None`: nobody's.
+    """The position after `length` tokens: its block, whose mask that is (`None`: nobody's), what the numbers there say.
 
     `full`: up to here every model gives every token a positive probability, so that every prefix is reached.
     """
 
-    position: int
+    length: int
     owner: int | None
     block: tuple[int, ...]
     agreement: Agreement
@@ -141,38 +142,61 @@ def _positions(
 
 @dataclass(frozen=True)
 class Level:
-    """The rows at a position, and which prefixes the background (`reach[0]`) and the experts reach."""
+    """The rows at a position, and which prefixes the background (`reach[0]`) and the experts reach.
+
+    `prefixes`: those whose rows these are, increasing; `None`: all.
+    """
 
     position: Position
     background: AbstractRows
     experts: tuple[AbstractRows, ...]
     reach: tuple[Bool[np.ndarray, "_"], ...]
+    prefixes: Indices | None = None
 
     @cached_property
     def cells(self) -> Indices:
         """The cell of every prefix, by its tokens on the block of the position."""
-        return digits(self.position.position, self.position.block, self.background.shape[1])
+        place, vocab = self.position, self.background.shape[1]
+        if self.prefixes is None:
+            return digits(place.length, place.block, vocab)
+        return np.unique(digits_of(self.prefixes, place.length, place.block, vocab), return_inverse=True)[1]
+
+    def prefix(self, index: int) -> int:
+        """The prefix of row `index`."""
+        return index if self.prefixes is None else int(self.prefixes[index])
+
+    def suspects(self) -> "Level":
+        """The level without the cells that the numbers settle."""
+        prefixes, (count, vocab) = self.position.agreement.suspects, self.background.shape
+        if prefixes is None or 2 * len(prefixes) > count:
+            return self
+        background, *experts = (rows.take(prefixes, range(vocab)) for rows in (self.background, *self.experts))
+        return Level(self.position, background, tuple(experts), tuple(r[prefixes] for r in self.reach), prefixes)
 
 
 def _levels(
     background: Sequence[AbstractRows], experts: Sequence[Sequence[AbstractRows]], positions: Sequence[Position]
 ) -> Iterator[Level]:
     """The levels of the positions that are not settled."""
-    last = max((position.position for position in positions if not position.settled), default=-1)
+    last = max((position.length for position in positions if not position.settled), default=-1)
     reach = tuple(np.ones(1, dtype=bool) for _ in range(len(experts) + 1))
     for position, base, *own in zip(positions[: last + 1], background, *experts, strict=False):
         if not position.settled:
             yield Level(position, base, tuple(own), reach)
-        if position.position < last:
-            supports = [rows.support() for rows in (base, *own)]
-            reach = tuple((up[:, None] & support).reshape(-1) for up, support in zip(reach, supports, strict=True))
+        if position.length < last:
+            reach = tuple(_extended(up, rows, position.full) for up, rows in zip(reach, (base, *own), strict=True))
+
+
+def _extended(reach: Bool[np.ndarray, " prefixes"], rows: AbstractRows, full: bool) -> Bool[np.ndarray, " longer"]:
+    """Which prefixes of one token more are reached; `full`: all are."""
+    return np.ones(math.prod(rows.shape), dtype=bool) if full else (reach[:, None] & rows.support()).reshape(-1)
 
 
 def _lawless(levels: Iterable[Level]) -> tuple[int, ...]:
     """The experts that reach an empty row."""
     found = set()
     for level in levels:
-        for i, rows in enumerate(level.experts):
+        for i, rows in enumerate(() if level.position.full else level.experts):
             empty = ~rows.support().any(axis=1)
             found |= {i} if (empty & level.reach[i + 1]).any() else set()
     return tuple(sorted(found))
@@ -203,8 +227,10 @@ class Comparison:
         if not failing.any():
             return None, found, False
         at = int(failing.argmax())
-        pair = sorted((int(mine[at]), int(second[at]))) if self.rows is self.other else (mine[at], second[at])
-        failure = Failure(self.level.position.position, int(pair[0]), int(pair[1]), self.rank, self.expert)
+        pair = [self.level.prefix(int(index)) for index in (mine[at], second[at])]
+        if self.rows is self.other:
+            pair.sort()
+        failure = Failure(self.level.position.length, *pair, self.rank, self.expert)
         bad = np.unique(cells[mine[failing]])
         ours, others = mine[np.isin(cells[mine], bad)], self.theirs[np.isin(cells[self.theirs], bad)]
         return failure, *largest_distance(self.rows, ours, cells[ours], self.other, others, cells[others], found)
@@ -214,6 +240,7 @@ def _comparisons(level: Level) -> Iterator[Comparison]:
     """Conditions B, I1 and I2 at the position that follows the prefixes of this level, unless its numbers show them."""
     if level.position.agreement.rows:
         return
+    level = level.suspects()
     base, reached = level.background, np.flatnonzero(level.reach[0])
     yield Comparison(level, base, reached, base, reached, CONDITIONS.index("B"), BACKGROUND)
     for i, rows in enumerate(level.experts):
@@ -244,4 +271,4 @@ def _absolute_continuity(level: Level) -> Failure | None:
     if not failing.any():
         return None
     prefix = int(failing.argmax())
-    return Failure(level.position.position, prefix, prefix, CONDITIONS.index("c"), owner)
+    return Failure(level.position.length, prefix, prefix, CONDITIONS.index("c"), owner)

@@ -208,8 +208,12 @@ class FloatRows(AbstractRows):
         factors = tuple(Fraction(0 if x == -math.inf else 1) for x in row)
         return ExactRow(factors, tuple(Fraction(0) if x == -math.inf else Fraction(x) for x in row))
 
+    def is_like(self, other: "FloatRows") -> bool:
+        """Whether both hold probabilities, or both hold logs."""
+        return (self.scale == "probs") == (other.scale == "probs")
+
     def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
-        if not isinstance(other, FloatRows) or (self.scale == "probs") != (other.scale == "probs"):
+        if not isinstance(other, FloatRows) or not self.is_like(other):
             return np.zeros(len(mine), dtype=bool)
         return (self.values[mine] == other.values[theirs]).all(axis=1)
 

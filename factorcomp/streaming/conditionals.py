@@ -20,12 +20,13 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from factorcomp.enumeration.tree import digits
 from factorcomp.models.rows import AbstractRows, FloatRows
 
 Values = Float[np.ndarray, "_ vocab"]
+Prefixes = Int[np.ndarray, "_"]
 SUBTREE = 1 << 14
 """The least numbers of a subtree, where the step has as many: comparing them takes longer than asking for it."""
 PIECE = 1 << 15
@@ -34,13 +35,19 @@ PIECE = 1 << 15
 
 @dataclass(frozen=True)
 class Agreement:
-    """What the numbers of one step say. False is no proof of anything.
+    """What the numbers of one step say.
 
-    `rows`: conditions B, I1 and I2 hold at every prefix. `full`: every model gives every token a positive probability.
+    `full`: every model gives every token a positive probability. `suspects`: the prefixes, increasing, of the cells in
+    which numbers differ that condition B, I1 or I2 wants equal in law; `None`: of any. Differing proves nothing.
     """
 
-    rows: bool
     full: bool
+    suspects: Prefixes | None
+
+    @property
+    def rows(self) -> bool:
+        """Whether conditions B, I1 and I2 hold at every prefix."""
+        return self.suspects is not None and len(self.suspects) == 0
 
 
 def agreement(
@@ -52,27 +59,29 @@ def agreement(
 
     >>> background = FloatRows(np.array([[0.5, 0.5], [0.5, 0.5]]), "probs")
     >>> expert = FloatRows(np.array([[0.25, 0.75], [1.0, 0.0]]), "probs")
-    >>> agreement(background, [expert], owner=0, block=[0, 1], length=1)
-    Agreement(rows=True, full=False)
-    >>> agreement(background, [expert], owner=0, block=[1], length=1)
-    Agreement(rows=False, full=False)
+    >>> agreement(background, [expert], owner=0, block=[0, 1], length=1).rows
+    True
+    >>> agreement(background, [expert], owner=0, block=[1], length=1).suspects
+    array([0, 1])
 
     Only the numbers of float tables of one kind, all probabilities or all logs, are compared.
     """
     tables = [rows for rows in (background, *experts) if isinstance(rows, FloatRows)]
-    if len(tables) <= len(experts) or len({rows.scale == "probs" for rows in tables}) > 1:
-        return Agreement(rows=False, full=False)
+    if len(tables) <= len(experts) or not all(rows.is_like(tables[0]) for rows in tables):
+        return Agreement(full=False, suspects=None)
     nothing = 0.0 if tables[0].scale == "probs" else -np.inf
     base, *own = (rows.values for rows in tables)
     judged = [base, *(values for i, values in enumerate(own) if i == owner)]
     copies = [values for i, values in enumerate(own) if i != owner]
     step = _Step(length, base.shape[1], tuple(block))
-    full = True
-    for starts in step.classes():
-        if not step.agrees(judged, copies, starts):
-            return Agreement(False, all(_positive(values, nothing) for values in (base, *own)))
-        full = full and all(_positive(step.subtree(values, starts[0]), nothing) for values in judged)
-    return Agreement(True, full)
+    full, suspects, classes = True, [], step.classes()
+    for starts in classes:
+        if step.agrees(judged, copies, starts):
+            full = full and all(_positive(step.subtree(values, starts[0]), nothing) for values in judged)
+        else:
+            full = full and all(_positive(step.subtree(v, start), nothing) for v in (base, *own) for start in starts)
+            suspects.append(step.suspects(judged, copies, starts))
+    return Agreement(full, np.sort(np.concatenate(suspects)) if suspects else np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -120,14 +129,31 @@ class _Step:
                     return False
         return True
 
+    def suspects(self, judged: Sequence[Values], copies: Sequence[Values], starts: Sequence[int]) -> Prefixes:
+        """The prefixes of the cells of one class in which `agrees` fails."""
+        odd = np.zeros(self.rows, dtype=bool)
+        first = [self.subtree(values, starts[0]) for values in judged]
+        for subtree in first:
+            for stride, fresh in self._runs:
+                odd[:-stride] |= ~((subtree[stride:] == subtree[:-stride]) | (fresh is not None and fresh)).all(axis=1)
+        for start in starts:
+            here = [self.subtree(values, start) for values in judged]
+            pairs = [*zip(here, first, strict=True), *((self.subtree(values, start), here[0]) for values in copies)]
+            for mine, other in pairs:
+                odd |= ~(mine == other).all(axis=1)
+        tail = digits(self.length - self.head, [s - self.head for s in self.block if s >= self.head], self.vocab)
+        doubtful = np.zeros(len(odd), dtype=bool)
+        doubtful[tail[odd]] = True
+        return (np.array(starts)[:, None] + np.flatnonzero(doubtful[tail])).reshape(-1)
+
     def _depends_on_block(self, subtree: Values) -> bool:
         """Whether each row is that after the free token before, for every run of free positions of the tail."""
-        for stride, first in self._runs:
+        for stride, fresh in self._runs:
             for piece in _pieces(len(subtree) - stride, self.vocab):
                 later = slice(piece.start + stride, piece.stop + stride)
                 same = subtree[piece] == subtree[later]
-                if first is not None:
-                    same |= first[piece]
+                if fresh is not None:
+                    same |= fresh[piece]
                 if not same.all():
                     return False
         return True
@@ -143,8 +169,8 @@ class _Step:
                 continue
             run = list(positions)
             values, stride = self.vocab ** len(run), self.vocab ** (self.length - 1 - run[-1])
-            first = np.arange(stride, self.rows) // stride % values == 0
-            runs.append((stride, np.repeat(first[:, None], self.vocab, axis=1) if first.any() else None))
+            fresh = np.arange(stride, self.rows) // stride % values == 0
+            runs.append((stride, np.repeat(fresh[:, None], self.vocab, axis=1) if fresh.any() else None))
         return runs
 
 

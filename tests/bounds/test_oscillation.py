@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from factorcomp.bounds.oscillation import exceeds, log_exceeds, oscillation, row_exceeds
@@ -50,6 +50,28 @@ def test_probabilities_that_underflow_are_possible():
 def test_proportional_floats_are_one_distribution():
     assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.25, 0.5])) == [False]
     assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.1, np.nextafter(0.2, 1)])) == [True]
+
+
+number = (
+    st.floats(0, 1) | st.floats(0, 1e-300) | st.integers(0, 9).map(float) | st.sampled_from([5e-324, 1e-140, 1e300])
+)
+
+
+@given(
+    row=st.lists(number, min_size=1, max_size=4).filter(any),
+    factor=st.sampled_from([1.0, 2.0, 0.25, 3.0, 1 / 3, 0.1, 1e-150, 1e150]),
+    spoiled=st.none() | st.integers(0, 3),
+)
+def test_proportional_floats_against_fractions(row, factor, spoiled):
+    """`a(y) b(z) = b(y) a(z)` for all y and z; products of any size, with no error."""
+    a = np.array(row)
+    b = a * factor
+    if spoiled is not None:
+        b[spoiled % len(b)] = np.nextafter(b[spoiled % len(b)], 2)
+    assume(np.isfinite(b).all() and b.any())
+    p, q = ([Fraction(float(x)) for x in numbers] for numbers in (a, b))
+    expected = any(x * q[n] != y * p[n] for x, y in zip(p, q, strict=True) for n in range(len(p)))
+    assert differ(floats("probs", a), floats("probs", b)) == [expected]
 
 
 def test_logs_that_differ_by_a_constant_are_one_distribution():

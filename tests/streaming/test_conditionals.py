@@ -207,7 +207,7 @@ def test_theorem_2_3_against_all_pairs(seeds, monkeypatch):
             small.setattr(streaming, "PIECE", piece)
             found = case.decide()
         with monkeypatch.context() as blind:
-            blind.setattr(conditionals, "agreement", lambda *_: Agreement(rows=False, full=False))
+            blind.setattr(conditionals, "agreement", lambda *_: Agreement(full=False, suspects=None))
             assert found == case.decide(), seed
         assert found.hold == (not failures), seed
         assert found.failure is None or found.failure in failures, seed
@@ -231,6 +231,17 @@ def test_the_random_cases_are_of_all_kinds():
     )
 
 
+def says(*arguments) -> tuple[bool, bool]:
+    found = agreement(*arguments)
+    return found.rows, found.full
+
+
+def cell_of(index: int, vocab: int, length: int, block: tuple[int, ...]) -> set[int]:
+    """The prefixes with the tokens on the block that this one has."""
+    prefixes = list(product(range(vocab), repeat=length))
+    return {n for n, p in enumerate(prefixes) if all(p[s] == prefixes[index][s] for s in block)}
+
+
 @pytest.mark.parametrize(("subtree", "piece", "order"), [(*SIZES[0], "C"), (*SIZES[1], "C"), (*SIZES[-1], "F")])
 def test_every_number_counts(subtree, piece, order, monkeypatch):
     """One ulp anywhere in any table is seen; so is a zero, where it is in every row."""
@@ -242,28 +253,29 @@ def test_every_number_counts(subtree, piece, order, monkeypatch):
         base, own, copy = (np.array(model[length], order=order) + 1 for model in models)
         copy[:] = base
         tables = [FloatRows(values, "probs") for values in (base, own, copy)]
-        assert agreement(tables[0], tables[1:], 0, (*block, length), length) == Agreement(rows=True, full=True)
+        assert says(tables[0], tables[1:], 0, (*block, length), length) == (True, True)
         for rows in tables:
             for place in np.ndindex(rows.shape):
                 kept = rows.values[place]
                 rows.values[place] = np.nextafter(kept, 0)
                 seen = agreement(tables[0], tables[1:], 0, (*block, length), length)
-                assert seen == Agreement(rows=False, full=True), (vocab, length, block, place)
+                assert (seen.rows, seen.full) == (False, True), (vocab, length, block, place)
+                assert set(seen.suspects) == cell_of(place[0], vocab, length, block)
                 rows.values[place] = 0
                 assert not agreement(tables[0], tables[1:], 0, (*block, length), length).full
                 rows.values[place] = kept
         own[:, 0] = 0
-        assert agreement(tables[0], tables[1:], 0, (*block, length), length) == Agreement(rows=True, full=False)
+        assert says(tables[0], tables[1:], 0, (*block, length), length) == (True, False)
 
 
 def test_a_block_of_all_positions_or_a_vocabulary_of_one_token():
     """Every cell is one prefix: only the copies are compared."""
     base = FloatRows(np.arange(1.0, 10.0).reshape(3, 3), "probs")
     other = FloatRows(np.ones((3, 3)), "probs")
-    assert agreement(base, [base, other], 1, (0, 1), 1) == Agreement(rows=True, full=True)
+    assert says(base, [base, other], 1, (0, 1), 1) == (True, True)
     assert not agreement(base, [base, other], None, (0, 1), 1).rows
     one = FloatRows(np.ones((1, 1)), "probs")
-    assert agreement(one, [one], None, (), 40) == Agreement(rows=True, full=True)
+    assert says(one, [one], None, (), 40) == (True, True)
 
 
 def test_numbers_of_other_kinds_say_nothing():
@@ -271,7 +283,7 @@ def test_numbers_of_other_kinds_say_nothing():
     probs, logs = FloatRows(np.ones((1, 2)), "probs"), FloatRows(np.ones((1, 2)), "logits")
     exact = RationalRows(np.ones((1, 2), dtype=np.int64), np.full((1, 2), 2))
     for other in (logs, exact, TiltedRows(probs, probs, Fraction(1, 2))):
-        assert agreement(probs, [other], None, (), 0) == Agreement(rows=False, full=False)
+        assert says(probs, [other], None, (), 0) == (False, False)
         assert decide_conditionals([probs], [[other]], {}).hold
 
 
