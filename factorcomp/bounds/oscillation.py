@@ -129,20 +129,22 @@ def _within(bounds: tuple[float, float], values: Float[np.ndarray, "pairs vocab"
 def _are_proportional(
     a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]
 ) -> Bool[np.ndarray, " pairs"]:
-    """Whether `a(y) b(z) = b(y) a(z)` for all y, with z where a is largest, by exact products."""
+    """Whether `a(y) b(z) = b(y) a(z)` for all y, with z where a is largest: both products, then both their errors."""
     top = a.argmax(axis=1)[:, None]
-    one, two = _product(a, np.take_along_axis(b, top, 1)), _product(b, np.take_along_axis(a, top, 1))
-    return ((one[0] == two[0]) & (one[1] == two[1]) & ((a > 0) == (b > 0))).all(axis=1)
+    a_top, b_top = np.take_along_axis(a, top, 1), np.take_along_axis(b, top, 1)
+    with np.errstate(over="ignore", under="ignore"):
+        answer = ((a * b_top == b * a_top) & ((a > 0) == (b > 0))).all(axis=1)
+        a, b, a_top, b_top = a[answer], b[answer], a_top[answer], b_top[answer]
+        answer[answer] = (_product_error(a, b_top) == _product_error(b, a_top)).all(axis=1)
+    return answer
 
 
-def _product(
+def _product_error(
     a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs 1"]
-) -> tuple[Float[np.ndarray, "pairs vocab"], Float[np.ndarray, "pairs vocab"]]:
-    """The rounded product and its error, both floats (Dekker; Veltkamp's halves of 26 bits)."""
-    with np.errstate(all="ignore"):
-        (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-        product = a * b
-        return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+) -> Float[np.ndarray, "pairs vocab"]:
+    """What the rounded product misses of `a b`, itself a float (Dekker; Veltkamp's halves of 26 bits)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return ((a_high * b_high - a * b) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
 def _halves(values: Float[np.ndarray, "pairs _"]) -> tuple[Float[np.ndarray, "pairs _"], Float[np.ndarray, "pairs _"]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from factorcomp.models.rows import AbstractRows, gather
+from factorcomp.models.rows import AbstractRows, probabilities
 
 Indices = Int[np.ndarray, " rows"]
 Probabilities = Float[np.ndarray, "rows vocab"]
@@ -60,8 +60,7 @@ class _Side:
 
     def probabilities(self, first: int, last: int) -> Probabilities:
         """Those of the rows in the cells from `first` to before `last`."""
-        logs, _ = gather(self.rows, self.indices[self.bounds[first] : self.bounds[last]])
-        return np.exp(logs)
+        return probabilities(self.rows, self.indices[self.bounds[first] : self.bounds[last]])
 
     def extremes(self, first: int, last: int) -> tuple[Probabilities, Probabilities]:
         """The largest and the smallest probability of each token in each of these cells."""

@@ -302,3 +302,13 @@ def gather(
         return np.zeros((0, rows.shape[1])), np.zeros(0)
     start, stop = int(indices.min()), int(indices.max()) + 1
     return rows.log_probs(start, stop)[indices - start], rows.error(start, stop)[indices - start]
+
+
+def probabilities(rows: AbstractRows, indices: Indices) -> Float[np.ndarray, "pairs vocab"]:
+    """The probabilities in the rows `indices`, of which each has some."""
+    if not isinstance(rows, FloatRows):
+        return np.exp(gather(rows, indices)[0])
+    values = np.asfortranarray(rows.values[indices], dtype=np.float64)
+    if rows.scale != "probs":
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+    return values / values.sum(axis=1, keepdims=True)
