@@ -74,7 +74,11 @@ def digits(length: int, positions: Sequence[int], vocab: int) -> Shaped[np.ndarr
 def digits_of(
     prefixes: Int[np.ndarray, " some"], length: int, positions: Sequence[int], vocab: int
 ) -> Int[np.ndarray, " some"]:
-    """The same index for some of the prefixes."""
+    """The same index for some of the prefixes.
+
+    >>> digits_of(np.array([0b0100, 0b1101]), 4, [1, 3], vocab=2)
+    array([2, 3])
+    """
     index = np.zeros_like(prefixes)
     for position in positions:
         if position < length:

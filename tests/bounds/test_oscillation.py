@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from factorcomp.bounds.oscillation import exceeds, log_exceeds, oscillation, row_exceeds
@@ -52,23 +52,21 @@ def test_proportional_floats_are_one_distribution():
     assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.1, np.nextafter(0.2, 1)])) == [True]
 
 
-number = (
-    st.floats(0, 1) | st.floats(0, 1e-300) | st.integers(0, 9).map(float) | st.sampled_from([5e-324, 1e-140, 1e300])
-)
-
-
 @given(
-    row=st.lists(number, min_size=1, max_size=4).filter(any),
-    factor=st.sampled_from([1.0, 2.0, 0.25, 3.0, 1 / 3, 0.1, 1e-150, 1e150]),
-    spoiled=st.none() | st.integers(0, 3),
+    row=st.lists(
+        st.floats(0, 1) | st.integers(0, 9).map(float) | st.floats(0, 1e-300) | st.sampled_from([5e-324, 1e-140]),
+        min_size=1,
+        max_size=4,
+    ),
+    factor=st.sampled_from([1.0, 2.0, 0.25, 3.0, 1 / 3, 0.1]),
+    spoiled=st.none() | st.integers(0, 4),
 )
 def test_proportional_floats_against_fractions(row, factor, spoiled):
-    """`a(y) b(z) = b(y) a(z)` for all y and z; products of any size, with no error."""
-    a = np.array(row)
+    """`a(y) b(z) = b(y) a(z)` for all y and z, by exact products of numbers down to the least float."""
+    a = np.array([0.75, *row])
     b = a * factor
     if spoiled is not None:
         b[spoiled % len(b)] = np.nextafter(b[spoiled % len(b)], 2)
-    assume(np.isfinite(b).all() and b.any())
     p, q = ([Fraction(float(x)) for x in numbers] for numbers in (a, b))
     expected = any(x * q[n] != y * p[n] for x, y in zip(p, q, strict=True) for n in range(len(p)))
     assert differ(floats("probs", a), floats("probs", b)) == [expected]

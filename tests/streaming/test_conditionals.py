@@ -242,13 +242,13 @@ def cell_of(index: int, vocab: int, length: int, block: tuple[int, ...]) -> set[
     return {n for n, p in enumerate(prefixes) if all(p[s] == prefixes[index][s] for s in block)}
 
 
-@pytest.mark.parametrize(("subtree", "piece", "order"), [(*SIZES[0], "C"), (*SIZES[1], "C"), (*SIZES[-1], "F")])
+@pytest.mark.parametrize(("subtree", "piece", "order"), [(1, 5, "C"), (8, 3, "C"), (*SIZES[-1], "F")])
 def test_every_number_counts(subtree, piece, order, monkeypatch):
     """One ulp anywhere in any table is seen; so is a zero, where it is in every row."""
     monkeypatch.setattr(streaming, "SUBTREE", subtree)
     monkeypatch.setattr(streaming, "PIECE", piece)
     rng = np.random.default_rng(7)
-    for vocab, length, block in [(2, 4, (0, 2)), (2, 4, (1, 3)), (3, 2, (0,)), (3, 3, (1,)), (2, 3, ()), (4, 1, ())]:
+    for vocab, length, block in [(2, 4, (0, 2)), (2, 3, (1,)), (3, 2, (0,)), (2, 3, ()), (4, 1, ())]:
         models = factorized(rng, {0: (*block, length)}, vocab, length + 1, 2)
         base, own, copy = (np.array(model[length], order=order) + 1 for model in models)
         copy[:] = base
@@ -312,7 +312,7 @@ def large(vocab: int, length: int) -> Case:
 
 
 def test_large_tables_are_read_without_arrays_of_their_size(monkeypatch):
-    """Nothing is compared exactly, and a thirtieth of the largest table is all the memory it takes."""
+    """Nothing is compared exactly, no logs are worked out, and the memory is a fraction of the largest table."""
     case = large(4, 9)
     with monkeypatch.context() as never:
         never.setattr(conditionals, "exceeds", None)
