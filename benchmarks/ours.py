@@ -59,8 +59,8 @@ def answer(survey: Survey) -> Answer:
     """What the peers compute, out of a survey."""
     conflict = survey.conflict
     return {
-        "projective": [marginal.tv for marginal in survey.marginals],
-        "active": [sum(stop - start for level in e.active for start, stop in level) for e in survey.experts],
+        "projective": [survey.marginal(expert).tv for expert in survey.masks],
+        "active": [expert.active for expert in survey.experts],
         "conflict": float(conflict.probability),
         "first": None if conflict.first is None else [conflict.first.length, conflict.first.index],
     }

@@ -5,3 +5,5 @@ way down laws and flags are handed from each prefix to its children, on the way 
 leaves of one slab are the roots of the next; in the last they are visited many at once, side by side as the lanes of
 the processor. No array over all sequences ever exists. Source: theory.md, sections 1-4, 10.
 """
+
+from factorcomp.streaming.summary import survey as survey
