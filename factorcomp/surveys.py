@@ -123,7 +123,9 @@ class Survey:
     `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance
     to the nearest component; `following`: of what the next token's conditional under the sequence-level composition
     differs from the stepwise one's by. `masks`: given or found, by expert; `None` without masks, or where two experts
-    own one position. `marginal`: on the mask of an expert, computed when asked for. `deviating`, `active`: of each expert, by length, the prefixes themselves, where they were kept.
+    own one position. `marginal`: on the mask of an expert, computed when asked for. `deviating`, `active`: of each
+    expert, by length, the prefixes themselves, where they were kept; `who`: the experts that deviate, and are active,
+    at a prefix, where they were not.
     """
 
     undefined: Meeting
@@ -141,4 +143,5 @@ class Survey:
     marginal: Callable[[int], Marginal] | None = None
     deviating: tuple[tuple[Spans, ...], ...] = ()
     active: tuple[tuple[Spans, ...], ...] = ()
+    who: Callable[[int, int], tuple[tuple[int, ...], tuple[int, ...]]] | None = None
     termination: TerminationSurvey | None = None

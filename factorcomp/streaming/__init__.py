@@ -6,4 +6,6 @@ leaves of one slab are the roots of the next; in the last they are visited many 
 the processor. No array over all sequences ever exists. Source: theory.md, sections 1-4, 10.
 """
 
+from factorcomp.streaming.engine import TooExtremeError as TooExtremeError
+from factorcomp.streaming.summary import suits as suits
 from factorcomp.streaming.summary import survey as survey

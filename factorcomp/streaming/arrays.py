@@ -28,7 +28,9 @@ def settle(values: T) -> T:
     import jax
 
     leaves = jax.tree.leaves(values)
-    return values if all(isinstance(x, np.ndarray | np.generic) for x in leaves) else jax.lax.optimization_barrier(values)
+    return (
+        values if all(isinstance(x, np.ndarray | np.generic) for x in leaves) else jax.lax.optimization_barrier(values)
+    )
 
 
 def as_bits(flags: Sequence[Array]) -> Array:
@@ -56,7 +58,7 @@ UNROLLED = 16
 """Vocabularies up to here are folded token by token, which runs along the lanes of the processor."""
 
 
-def fold(operation: Callable[[Array, Array], Array], values: Array) -> Array:
+def fold(operation: Any, values: Array) -> Array:
     """Combines `[vocab, …]` over the vocabulary by `add`, `maximum`, `minimum`, `logical_or` or `bitwise_or`."""
     if len(values) > UNROLLED:
         return operation.reduce(values, axis=0)

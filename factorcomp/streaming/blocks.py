@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from factorcomp.streaming.arrays import Array, settle
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Values
-from factorcomp.streaming.subtree import Below, Carried, ascend, children, descend, examine
+from factorcomp.streaming.subtree import Below, Carried, ascend, children, close, descend, examine
 from factorcomp.streaming.tables import OnDevice, part
 from factorcomp.streaming.totals import Tally, Totals
 
@@ -21,17 +21,16 @@ class Answer(NamedTuple):
     totals: Totals
 
 
-def survey(
-    plan: Plan, tables: Sequence[Sequence[OnDevice]], blocks: Int[Array, " blocks"], carried: Carried
-) -> Answer:
+def survey(plan: Plan, tables: Sequence[Sequence[OnDevice]], blocks: Int[Array, " blocks"], carried: Carried) -> Answer:
     """Visits these blocks, which inherit `carried`, `[blocks, 1, lanes]`."""
     import jax
     import jax.numpy as jnp
 
     def visit(block: Array, carried: Carried) -> Answer:
         tally = Tally(plan, jnp)
-        levels, leaves = descend(plan, plan.above, examine(plan, _read(plan, tables, block)), carried, tally, last=True)
-        below = ascend(plan, plan.above, levels, leaves, tally)
+        rows = examine(plan, _read(plan, tables, block))
+        levels, _ = descend(plan, plan.above, rows, carried, tally)
+        below = ascend(plan, plan.above, levels, close(plan, rows[-1], levels, tally), tally)
         return Answer(below, tally.totals(block))
 
     return jax.lax.scan(lambda _, inputs: (None, visit(*inputs)), None, (blocks, carried))[1]
@@ -52,7 +51,7 @@ def tv_local_global(
     import jax.numpy as jnp
 
     def visit(block: Array, carried: Carried, path: Array) -> Array:
-        tally = Tally(plan, jnp)
+        Tally(plan, jnp)
         for rows in examine(plan, _read(plan, tables, block)):
             assert rows.composed is not None
             path = path * jnp.exp(jnp.where(carried.reachable & ~rows.composed.undefined, rows.composed.log_z, 0.0))

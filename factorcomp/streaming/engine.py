@@ -16,7 +16,7 @@ from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming import blocks as programs
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
-from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, descend, examine, root
+from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, close, descend, examine, root
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MAXIMA, SUMS, Tally, Totals
 
@@ -41,10 +41,10 @@ class Visit:
         self.top = Tally(self.plan, np)
         self.levels: list[Level] = []
         self.rows: list[Rows] = []
-        carried: Any = root(self.plan, np)
+        carried = root(self.plan, np)
         if self.plan.above:
             self.rows = examine(self.plan, self.tables.above(self.plan), self._decided_above())
-            self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top, last=False)
+            self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top)
         self.heads: Carried = _by_block(carried, self.plan)
         answer = self._below()
         self.blocks = answer.totals
@@ -91,7 +91,7 @@ class Visit:
                 padded = np.pad(chunk, (0, size - len(chunk)), mode="edge")
                 handed = _map(lambda x, rows=padded: x[rows], (self.heads, *inherited))
                 answer = jax.device_get(programs.compiled(program)(plan, tables, padded, *handed, *static))
-                answers.append(_map(lambda x, n=len(chunk): x[:n], answer))
+                answers.append(_map(lambda x, rows=chunk: x[: len(rows)], answer))
                 if self.progress is not None:
                     self.progress(min(start + CHUNK, len(numbers)), len(numbers))
         return _map(lambda *parts: np.concatenate(parts), *answers)
@@ -136,7 +136,6 @@ class Visit:
         largest = [np.maximum(a, b.max(axis=0)) for a, b in zip(top[SUMS:-1], below[SUMS:-1], strict=True)]
         return Totals(*sums, *largest, below.first.min(axis=0))
 
-
     def tv_local_global(self) -> float:
         """`TV(P_L, P_G)`: once more down, now that `Z_G` is known (Theorem 1.5 (1))."""
         path = np.ones((1, 1))
@@ -147,7 +146,6 @@ class Visit:
             path = np.repeat(path, self.plan.vocab, axis=0)
         path = path.reshape(-1, 1, self.plan.lanes) / self.root.mean
         return float(self._run(self.plan, np.arange(self.plan.blocks), programs.tv_local_global, (path,)).sum())
-
 
     def marginal(self, expert: int, positions: tuple[int, ...]) -> tuple[Float[np.ndarray, "2 cells"], float]:
         """The marginals of the composition and of an expert on `positions`, all of the horizon; and a bound on their
@@ -181,8 +179,8 @@ class Block:
         given = [visit._decided(plan.above + n, prefixes) for n, prefixes in enumerate(self.prefixes)]
         rows = examine(plan, visit.tables.below(plan, self.prefixes), given)
         carried = _map(lambda x: x[block], visit.heads)
-        self.levels, leaves = descend(plan, plan.above, rows, carried, self.tally, last=True)
-        below = ascend(plan, plan.above, self.levels, leaves, self.tally)
+        self.levels, _ = descend(plan, plan.above, rows, carried, self.tally)
+        below = ascend(plan, plan.above, self.levels, close(plan, rows[-1], self.levels, self.tally), self.tally)
         answer = programs.Answer(below, self.tally.totals(np.int64(block)))
         self.answer: programs.Answer = _map(lambda x: np.asarray(x)[None], answer)
 

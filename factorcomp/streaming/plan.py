@@ -18,8 +18,8 @@ class Plan:
     """The question, and how the tree is cut: heads are the prefixes of `above` tokens, `tail` levels lie below them.
 
     `full`: a program for blocks where every probability is positive and the composition is one component everywhere;
-    other blocks are told apart and need the general one. `weights`: `None` where all are 1. `elsewhere[i]`: the positions at which the distance of expert `i` from the
-    background is wanted.
+    other blocks are told apart and need the general one. `weights`: `None` where all are 1. `elsewhere[i]`: the
+    positions at which the distance of expert `i` from the background is wanted.
     """
 
     vocab: int

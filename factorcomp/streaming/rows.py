@@ -1,8 +1,8 @@
 """The rows of a block of prefixes: who differs from the background, and by how much; and probabilities.
 
 Arrays are `[vocab, prefixes, lanes]`: the prefixes of all lengths below `lanes` heads, token by token, so that sums
-over the vocabulary run along the lanes of the processor. Who deviates is decided exactly or not at all: rounding is bounded, and what lies
-within the bound is left open.
+over the vocabulary run along the lanes of the processor. Who deviates is decided exactly or not at all: rounding is
+bounded, and what lies within the bound is left open.
 """
 
 from typing import NamedTuple
@@ -94,10 +94,7 @@ def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags
     nothing = -xp.inf if logs else 0.0
     mine, theirs = rows > nothing, base > nothing
     both = mine & theirs
-    if logs:
-        f = xp.where(both, rows, 0.0) - xp.where(both, base, 0.0)
-    else:
-        f = rows / xp.where(theirs, base, 1.0)
+    f = xp.where(both, rows, 0.0) - xp.where(both, base, 0.0) if logs else rows / xp.where(theirs, base, 1.0)
     shared = fold(xp.logical_or, both)
     high = xp.where(shared, fold(xp.maximum, xp.where(both, f, nothing)), 1.0)
     low = xp.where(shared, fold(xp.minimum, xp.where(both, f, xp.inf)), 1.0)

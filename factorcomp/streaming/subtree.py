@@ -1,5 +1,4 @@
-"""A subtree visited: down with the laws, up with what lies below, and all that is counted on the way.
-"""
+"""A subtree visited: down with the laws, up with what lies below, and all that is counted on the way."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -113,12 +112,11 @@ def _cut(rows: Rows, sizes: Sequence[int]) -> list[Rows]:
 
 
 def descend(
-    plan: Plan, length: int, rows: Sequence[Rows], carried: Carried, tally: Tally, *, last: bool
-) -> tuple[list[Level], Carried | Flags | None]:
+    plan: Plan, length: int, rows: Sequence[Rows], carried: Carried, tally: Tally
+) -> tuple[list[Level], Carried]:
     """From heads of `length` tokens through the levels with these `rows`.
 
-    **Returns:** the levels, and what the prefixes after them inherit; after the `last` level of the tree which
-    sequences have ended, with EOS.
+    **Returns:** the levels, and what the prefixes after them inherit; at the end of the tree, what the last ones do.
     """
     xp = tally.xp
     levels = []
@@ -131,35 +129,44 @@ def descend(
         carried = carried._replace(runs=tuple(r + has(starts, i) for i, r in enumerate(carried.runs)))
         levels.append(Level(carried, scope, deviates, level.composed))
         _take_in(plan, length + n, level, levels[-1], tally)
-        if not (last and n == len(rows) - 1):
+        if length + n + 1 < plan.horizon:
             carried = settle(children(plan, level, carried, deviates))
-    if not last:
-        return levels, carried
-    tally.runs = [xp.maximum(most, r.max()) for most, r in zip(tally.runs, carried.runs, strict=True)]
-    return levels, _close(plan, rows[-1], levels[0].inherited if plan.full else carried, levels[-1], tally)
+    return levels, carried
 
 
 def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried:
     """What the prefixes one token longer inherit: `P(hy) = P(h) p(y|h)`."""
     xp = namespace(deviates)
     shape = (plan.vocab, *parent.reach.shape)
-    probs = sole(rows.components, rows.compared.differs) if rows.composed is None else rows.composed.probs
-    reach, reachable, ratio = parent.reach, parent.reachable, parent.ratio
-    to_all = lambda x: xp.broadcast_to(x, shape)
+
+    def to_all(x: Array) -> Array:
+        return xp.broadcast_to(x, shape)
+
+    def in_order(x: Array) -> Array:
+        return x.swapaxes(0, 1).reshape(-1, x.shape[-1])
+
+    reach, reachable, ratio, ended = parent.reach, parent.reachable, parent.ratio, parent.ended
     if rows.composed is None:
+        assert rows.components is not None
+        probs = sole(rows.components, rows.compared.differs)
         reachable, ratio = to_all(reachable), to_all(ratio)
     else:
+        probs = rows.composed.probs
         reach = xp.where(rows.composed.undefined, 0.0, reach)
         reachable = (reachable & ~rows.composed.undefined) & (probs > 0)
         ratio = ratio * rows.composed.turn
-    ended = parent.ended
     if ended is not None:
-        ended = ended | (xp.arange(plan.vocab) == plan.eos)[:, None, None]
-    began, runs = parent.began | deviates, tuple(to_all(r) for r in parent.runs)
-    laws = tuple(law * p for law, p in zip(parent.laws, rows.components or (), strict=False))
-    longer = Carried(reach * probs, reachable, ratio, laws, ended, to_all(began), to_all(deviates), runs)
-    flat = lambda x: None if x is None else x.swapaxes(0, 1).reshape(-1, x.shape[-1])
-    return Carried(*(tuple(map(flat, x)) if isinstance(x, tuple) else flat(x) for x in longer))
+        ended = in_order(ended | (xp.arange(plan.vocab) == plan.eos)[:, None, None])
+    return Carried(
+        in_order(reach * probs),
+        in_order(reachable),
+        in_order(ratio),
+        tuple(in_order(law * p) for law, p in zip(parent.laws, rows.components or (), strict=False)),
+        ended,
+        in_order(to_all(parent.began | deviates)),
+        in_order(to_all(deviates)),
+        tuple(in_order(to_all(r)) for r in parent.runs),
+    )
 
 
 def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) -> None:
@@ -189,7 +196,10 @@ def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) ->
     tally.largest("far", xp.where(sound, composed.far, 0.0).max())
     tally.largest("error", composed.error)
     flags = {"undefined": bad}
-    for size, differs, unsure in ((xp.abs(composed.log_z), "z_differs", "z_unsure"), (composed.far, "far", "far_unsure")):
+    for size, differs, unsure in (
+        (xp.abs(composed.log_z), "z_differs", "z_unsure"),
+        (composed.far, "far", "far_unsure"),
+    ):
         flags |= {differs: sound & ~(size <= composed.error)}
         flags |= {unsure: sound & (size <= composed.error) & ~composed.settled}
     tally.mark(length, marked(**flags))
@@ -198,17 +208,21 @@ def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) ->
             tally.lengths[j] = tally.lengths[j] + xp.where(inherited.ended, 0.0, law).sum(axis=0).sum()
 
 
-def _close(plan: Plan, rows: Rows, inherited: Carried, level: Level, tally: Tally) -> Flags | None:
-    """The masses of sequences: `TV = sum (P - S)_+` where the composition `P` goes, with `S = P ratio`.
+def close(plan: Plan, rows: Rows, levels: Sequence[Level], tally: Tally) -> Flags | None:
+    """The masses of sequences after the last level: `TV = sum (P - S)_+` where `P` goes, with `S = P ratio`.
 
     In a full program `ratio` stays what it is at the heads, and so do the masses of all sequences below them.
+
+    **Returns:** which sequences have ended, with EOS.
     """
-    xp = tally.xp
+    xp, last = tally.xp, levels[-1].inherited
+    tally.runs = [xp.maximum(most, r.max()) for most, r in zip(tally.runs, last.runs, strict=True)]
     if rows.composed is None:
-        apart = inherited.reach * xp.maximum(1.0 - inherited.ratio, 0.0)
+        heads = levels[0].inherited
+        apart = heads.reach * xp.maximum(1.0 - heads.ratio, 0.0)
         tally.tv_to_switching = tally.tv_to_switching + apart.sum(axis=0).sum()
         return None
-    leaves = children(plan, rows, inherited, level.deviates)
+    leaves = children(plan, rows, last, levels[-1].deviates)
     apart = xp.where(leaves.reachable, leaves.reach * xp.maximum(1.0 - leaves.ratio, 0.0), 0.0)
     tally.tv_to_switching = tally.tv_to_switching + apart.sum(axis=0).sum()
     if leaves.ended is None:
@@ -252,7 +266,10 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
 def _gathered(plan: Plan, level: Level, below: Below | Flags | None, tally: Tally, length: int) -> Below:
     """What the children hand back, for each parent."""
     xp = tally.xp
-    families = lambda x: x.reshape(-1, plan.vocab, x.shape[-1]).swapaxes(0, 1)
+
+    def families(x: Array) -> Array:
+        return x.reshape(-1, plan.vocab, x.shape[-1]).swapaxes(0, 1)
+
     if not isinstance(below, Below):
         nothing = xp.zeros_like(level.inherited.reach)
         ended = None if below is None else fold(xp.logical_or, families(below))

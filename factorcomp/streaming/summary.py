@@ -8,12 +8,24 @@ import numpy as np
 
 from factorcomp.certificates.claims import Question
 from factorcomp.enumeration.summary import compare_marginals, masks_of
+from factorcomp.models.rows import FloatRows, Scale
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.engine import Visit
 from factorcomp.streaming.plan import plan
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MARKS, NOWHERE
 from factorcomp.surveys import ExpertSurvey, Marginal, Meeting, Progress, Sighting, Survey, TerminationSurvey, Vanishing
+
+MOST_EXPERTS = 20
+"""A set of experts is some bits of a word, three times."""
+
+
+def suits(models: Sequence[TabularModel], question: Question) -> bool:
+    """Whether these tables can be streamed: floats, all probabilities or all logs, that say something everywhere."""
+    rows = [rows for model in models for rows in model.steps[: question.horizon]]
+    kinds = {isinstance(r, FloatRows) and r.scale == "probs" for r in rows}
+    whole = all(isinstance(r, FloatRows) for r in rows) and len(kinds) == 1 and all(m.gaps is None for m in models)
+    return whole and 2 <= len(models) <= MOST_EXPERTS + 1 and len(models[0].vocabulary) > 1
 
 
 def survey(
@@ -28,9 +40,15 @@ def survey(
     """
     models, names = (background, *experts.values()), list(experts)
     eos = None if background.eos is None else background.vocabulary.index(background.eos)
-    asked = plan(question, names, len(background.vocabulary), eos, background.steps[0].scale)
+    asked = plan(question, names, len(background.vocabulary), eos, _scale(background))
     visit = Visit(asked, Tables.of(models, question.horizon), models, progress)
     return summarize(visit, question, names)
+
+
+def _scale(model: TabularModel) -> Scale:
+    rows = model.steps[0]
+    assert isinstance(rows, FloatRows)
+    return rows.scale
 
 
 def summarize(visit: Visit, question: Question, names: Sequence[str]) -> Survey:
@@ -59,6 +77,7 @@ def summarize(visit: Visit, question: Question, names: Sequence[str]) -> Survey:
         experts=experts,
         masks=masks,
         marginal=None if masks is None else lambda i: _marginal(visit, question, names, i, masks[i]),
+        who=seen.who,
         termination=None if visit.plan.eos is None else _termination(visit, seen),
     )
 
@@ -129,6 +148,21 @@ class Seen:
             return bool((top.marks[length] >> np.uint32(bit) & np.uint32(1)).any())
         return bool(self.visit.totals.first[length, bit] < NOWHERE)
 
+    def who(self, length: int, index: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The experts that deviate, and those that are active, at a prefix."""
+        plan = self.visit.plan
+        if length < plan.above:
+            place, tally, level = (index, 0), self.visit.top, self.visit.levels[length]
+        else:
+            below = plan.vocab ** (length - plan.above)
+            number, lane = divmod(index // below, plan.lanes)
+            block = self.visit.here(number)
+            place, tally, level = (index % below, lane), block.tally, block.levels[length - plan.above]
+        return self._experts(level.deviates[place]), self._experts(tally.active[length][place])
+
+    def _experts(self, bits: np.uint32) -> tuple[int, ...]:
+        return tuple(i for i in range(self.visit.plan.experts) if int(bits) >> i & 1)
+
     def at(self, length: int, bit: int, who: Who = "nobody") -> Sighting | None:
         """The first prefix of this length with this bit among its marks."""
         if not self.any(length, bit):
@@ -143,8 +177,7 @@ class Seen:
         index = int(prefixes[marked].min())
         place = prefixes == index
         bits = tally.active[length] if who == "active" else level.deviates
-        there = 0 if who == "nobody" else int(bits[place][0])
-        experts = tuple(i for i in range(visit.plan.experts) if there >> i & 1)
+        experts = () if who == "nobody" else self._experts(bits[place][0])
         return Sighting(length, index, float(level.inherited.reach[place][0]), experts)
 
 
@@ -162,7 +195,7 @@ class Deviations(Sequence[Sighting | None]):
     def __getitem__(self, index: int) -> Sighting | None: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Sighting | None]: ...
-    def __getitem__(self, index: int | slice) -> Sighting | None | Sequence[Sighting | None]:
+    def __getitem__(self, index: int | slice) -> Sighting | Sequence[Sighting | None] | None:
         if isinstance(index, slice):
             return [self[t] for t in range(len(self))[index]]
         if not 0 <= index < len(self):
