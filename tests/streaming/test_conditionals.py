@@ -296,6 +296,16 @@ def test_an_empty_row_of_an_expert_is_no_law():
     assert decide_conditionals(base, [[never, empty]], {0: (0, 1)}).hold
 
 
+def test_what_a_zero_cuts_off_stays_unreached():
+    """No prefix starts with b; what the rows after b say is nothing, at the next position and at that after it."""
+    start, even = FloatRows(np.array([[1.0, 0.0]]), "probs"), FloatRows(np.ones((2, 2)), "probs")
+    odd = FloatRows(np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0], [1.0, 1.0]]), "probs")
+    steps = [start, even, odd]
+    assert decide_conditionals(steps, [steps], {0: (0,)}).hold
+    start.values[0, 1] = 0.5
+    assert decide_conditionals(steps, [steps], {0: (0,)}).failure == Failure(2, 0, 2, 1, BACKGROUND)
+
+
 def large(vocab: int, length: int) -> Case:
     """Own-history kernels on interleaved masks, of full support."""
     rng = np.random.default_rng(0)
