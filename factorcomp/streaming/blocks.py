@@ -53,7 +53,6 @@ def tv_local_global(
     def visit(block: Array, carried: Carried, path: Array) -> Array:
         Tally(plan, jnp)
         for rows in examine(plan, _read(plan, tables, block)):
-            assert rows.composed is not None
             path = path * jnp.exp(jnp.where(carried.reachable & ~rows.composed.undefined, rows.composed.log_z, 0.0))
             path = jnp.repeat(path, plan.vocab, axis=0)
             carried = settle(children(plan, rows, carried, rows.compared.deviates))
@@ -83,7 +82,6 @@ def marginal(
 
     def visit(block: Array, carried: Carried, own: Array) -> Array:
         for rows in examine(plan, _read(plan, tables, block)):
-            assert rows.components is not None
             own = settle((own * rows.components[expert + 1]).swapaxes(0, 1).reshape(-1, plan.lanes))
             carried = settle(children(plan, rows, carried, rows.compared.deviates))
         laws = jnp.stack([jnp.where(carried.reachable, carried.reach, 0.0), own])

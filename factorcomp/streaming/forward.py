@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import Array, fold, has, namespace, several
@@ -24,11 +24,6 @@ class Composed(NamedTuple):
     log_z: Numbers
     far: Numbers
     error: Float[Array, ""]
-
-
-def is_clean(plan: Plan, compared: Compared) -> Bool[Array, ""]:
-    """Whether at every prefix the composition is the one component that differs, or the background (theory.md 1.8)."""
-    return ~several(compared.differs).any() & (compared.differs == compared.deviates).all()
 
 
 def compose(plan: Plan, components: tuple[Values, ...], compared: Compared) -> Composed:

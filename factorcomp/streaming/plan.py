@@ -11,14 +11,15 @@ LEAVES = 1 << 10
 """The most leaves below one head: what is made of them, for all lanes, stays in cache."""
 LANES = 16
 """About so many heads are visited side by side."""
+NUMBERS = 1 << 18
+"""About so many numbers of a model are visited by one call."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """The question, and how the tree is cut: heads are the prefixes of `above` tokens, `tail` levels lie below them.
 
-    `full`: a program for blocks where every probability is positive and the composition is one component everywhere;
-    other blocks are told apart and need the general one. `weights`: `None` where all are 1. `elsewhere[i]`: the
+    `weights`: `None` where all are 1. `elsewhere[i]`: the
     positions at which the distance of expert `i` from the background is wanted.
     """
 
@@ -32,10 +33,17 @@ class Plan:
     reachable_only: bool
     eos: int | None
     elsewhere: tuple[frozenset[int], ...]
-    full: bool
     above: int
     tail: int
     lanes: int
+
+    @property
+    def stretch(self) -> int:
+        """So many blocks are a stretch of the tree, what is visited by one call: a power of `vocab`."""
+        size, numbers = 1, self.lanes * self.vocab**self.tail
+        while size * self.vocab <= self.blocks and size * self.vocab * numbers <= NUMBERS:
+            size *= self.vocab
+        return size
 
     @property
     def blocks(self) -> int:
@@ -65,7 +73,6 @@ def plan(
         question.scope == "reachable",
         eos,
         elsewhere,
-        False,
         *cut(vocab, question.horizon, leaves),
     )
 

@@ -14,6 +14,7 @@ from factorcomp.streaming.engine import Visit
 from factorcomp.streaming.plan import plan
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MARKS, NOWHERE
+from factorcomp.streaming.workers import Kept, Workers
 from factorcomp.surveys import ExpertSurvey, Marginal, Meeting, Progress, Sighting, Survey, TerminationSurvey, Vanishing
 
 MOST_EXPERTS = 20
@@ -33,6 +34,7 @@ def survey(
     experts: Mapping[str, TabularModel],
     question: Question,
     progress: Progress | None = None,
+    kept: Kept | None = None,
 ) -> Survey:
     """The survey of tables of floats of one kind, of at least one position.
 
@@ -41,7 +43,7 @@ def survey(
     models, names = (background, *experts.values()), list(experts)
     eos = None if background.eos is None else background.vocabulary.index(background.eos)
     asked = plan(question, names, len(background.vocabulary), eos, _scale(background))
-    visit = Visit(asked, Tables.of(models, question.horizon), models, progress)
+    visit = Visit(asked, Tables.of(models, question.horizon), models, Workers(progress, kept))
     return summarize(visit, question, names)
 
 
@@ -103,7 +105,7 @@ def _marginal(
     """The marginals on a mask, from a visit to the prefixes that just contain it."""
     asked = replace(question, length=max(positions, default=0) + 1, masks=None)
     shorter = plan(asked, names, visit.plan.vocab, visit.plan.eos, visit.plan.scale)
-    there = Visit(shorter, visit.tables, visit.models) if shorter.horizon < visit.plan.horizon else visit
+    there = Visit(shorter, visit.tables, visit.models, visit.workers) if shorter.horizon < visit.plan.horizon else visit
     laws, relative = there.marginal(expert, positions)
     return compare_marginals(expert, positions, visit.plan.vocab, *laws, relative)
 

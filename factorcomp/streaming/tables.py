@@ -35,6 +35,12 @@ class Tables:
         """The rows above the heads, `[vocab, prefixes, 1]`, in float64."""
         return [tuple(v.astype(np.float64).T[:, :, None] for v in step) for step in self.steps[: plan.above]]
 
+    def stretch(self, plan: Plan, start: int, stop: int) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
+        """The rows below the heads `start` to `stop`, level by level, as they lie."""
+        widths = [plan.vocab**n for n in range(plan.tail)]
+        steps = zip(self.steps[plan.above : plan.horizon], widths, strict=True)
+        return [[values[start * w : stop * w] for values in step] for step, w in steps]
+
     def below(self, plan: Plan, prefixes: Sequence[Int[np.ndarray, "prefixes lanes"]]) -> list[tuple[Values, ...]]:
         """The rows after these prefixes below the heads, by level, in float64."""
         steps = zip(self.steps[plan.above : plan.horizon], prefixes, strict=True)
