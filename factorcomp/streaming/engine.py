@@ -74,24 +74,20 @@ class Visit:
                 return Stretch(*clean.visit(plan, self.tables.below(plan, heads), self.inherited(heads), number))
             except clean.UnfitError:
                 pass
-        part = Part(self, number, exact=False)
-        if part.tally.maxima["open"]:
-            part = Part(self, number, exact=True)
+        part = Part(self, number)
         return Stretch(part.below, part.tally.totals(np.int64(number)))
 
-    def examined(self, number: int, *, exact: bool = True) -> list[Rows]:
-        """The rows of a stretch, level by level; `exact`: who deviates is decided in exact arithmetic."""
-        plan, given = self.plan, None
-        heads = plan.heads(number)
-        if exact:
-            widths = [plan.vocab**n for n in range(plan.tail)]
-            given = [
-                self.decided(plan.above + n, np.arange(heads.start * w, heads.stop * w)[:, None])
-                for n, w in enumerate(widths)
-            ]
+    def examined(self, number: int) -> list[Rows]:
+        """The rows of a stretch, level by level; in exact arithmetic where rounding leaves open who deviates."""
+        plan, heads = self.plan, self.plan.heads(number)
         below = self.tables.below(plan, heads)
         values = [tuple(np.ascontiguousarray(v.T, dtype=np.float64)[:, :, None] for v in step) for step in below]
-        return examine(plan, values, given)
+        rows = examine(plan, values)
+        if not any(level.compared.open for level in rows):
+            return rows
+        widths = [plan.vocab**n for n in range(plan.tail)]
+        prefixes = [np.arange(heads.start * w, heads.stop * w)[:, None] for w in widths]
+        return examine(plan, values, [self.decided(plan.above + n, p) for n, p in enumerate(prefixes)])
 
     def inherited(self, heads: slice) -> Carried:
         """What is handed down to these heads."""
@@ -117,9 +113,9 @@ class Visit:
         return Given(differs.reshape(prefixes.shape), deviates.reshape(prefixes.shape))
 
     def part(self, number: int) -> "Part":
-        """A stretch visited again, with all decided exactly, and kept."""
+        """A stretch visited again, and kept."""
         if number not in self._parts:
-            self._parts[number] = Part(self, number, exact=True)
+            self._parts[number] = Part(self, number)
         return self._parts[number]
 
     @cached_property
@@ -192,10 +188,10 @@ class Visit:
 class Part:
     """A stretch visited by the general text, and kept: its levels, and the tally with the marks of each prefix."""
 
-    def __init__(self, visit: Visit, number: int, *, exact: bool):
+    def __init__(self, visit: Visit, number: int):
         plan = visit.plan
         self.tally = Tally(plan, np)
-        rows = visit.examined(number, exact=exact)
+        rows = visit.examined(number)
         self.levels, _ = descend(plan, plan.above, rows, visit.inherited(plan.heads(number)), self.tally)
         leaves = close(plan, rows[-1], self.levels, self.tally)
         self.below = ascend(plan, plan.above, self.levels, leaves, self.tally)

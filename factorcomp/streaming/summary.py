@@ -1,5 +1,6 @@
 """What was seen, as the survey from which claims are decided."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, overload
@@ -11,10 +12,11 @@ from factorcomp.enumeration.summary import compare_marginals, masks_of
 from factorcomp.models.rows import FloatRows, Scale
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.engine import Visit
+from factorcomp.streaming.kept import KeptWork, identity
 from factorcomp.streaming.plan import plan
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MARKS, NOWHERE
-from factorcomp.streaming.workers import Kept, Workers
+from factorcomp.streaming.workers import Workers
 from factorcomp.surveys import ExpertSurvey, Marginal, Meeting, Progress, Sighting, Survey, TerminationSurvey, Vanishing
 
 MOST_EXPERTS = 20
@@ -34,15 +36,17 @@ def survey(
     experts: Mapping[str, TabularModel],
     question: Question,
     progress: Progress | None = None,
-    kept: Kept | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Survey:
     """The survey of tables of floats of one kind, of at least one position.
 
-    Raises `TooExtremeError` where a probability is below 1e-290.
+    `resume`: the file in which the work is kept, and from which it goes on. Raises `TooExtremeError` where a
+    probability is below 1e-290, `InputError` where the file does not belong to this survey.
     """
     models, names = (background, *experts.values()), list(experts)
     eos = None if background.eos is None else background.vocabulary.index(background.eos)
     asked = plan(question, names, len(background.vocabulary), eos, _scale(background))
+    kept = None if resume is None else KeptWork(resume, identity(asked, question, models))
     visit = Visit(asked, Tables.of(models, question.horizon), models, Workers(progress, kept))
     return summarize(visit, question, names)
 
