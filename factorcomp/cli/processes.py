@@ -18,8 +18,12 @@ def joined(count: int | None) -> Generator[bool]:
     Under a launcher of the user's, which sets FACTORCOMP_COORDINATOR, _PROCESSES and _PROCESS, nobody is started.
     """
     place = int(os.environ.get("FACTORCOMP_PROCESS", "0"))
-    if count is None or count == 1 or "FACTORCOMP_COORDINATOR" in os.environ:
-        yield place == 0
+    if "FACTORCOMP_COORDINATOR" in os.environ:
+        with _quiet():
+            yield place == 0
+        return
+    if count is None or count == 1:
+        yield True
         return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -36,7 +40,8 @@ def joined(count: int | None) -> Generator[bool]:
         for place in range(1, count)
     ]
     try:
-        yield True
+        with _quiet():
+            yield True
         for other in others:
             with suppress(subprocess.TimeoutExpired):
                 other.wait(SECONDS)
@@ -44,3 +49,16 @@ def joined(count: int | None) -> Generator[bool]:
         for other in others:
             other.kill()
             other.wait()
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Meanwhile standard output is standard error: what joins the processes talks on it."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

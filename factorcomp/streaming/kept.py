@@ -13,6 +13,7 @@ import numpy as np
 
 from factorcomp.certificates.claims import Question
 from factorcomp.models.errors import InputError
+from factorcomp.models.function import FunctionModel
 from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.plan import Plan
@@ -80,14 +81,16 @@ class KeptWork:
         return arrays
 
 
-def identity(plan: Plan, question: Question, models: Sequence[TabularModel]) -> str:
-    """A digest of all that a survey depends on."""
+def identity(plan: Plan, question: Question, models: Sequence[FunctionModel | TabularModel]) -> str:
+    """A digest of all that a survey depends on; of functions, their names alone."""
     digests = [model.source.sha256 or _digest(model) for model in models]
     return hashlib.sha256(json.dumps([FORMAT, repr(plan), repr(question), digests]).encode()).hexdigest()
 
 
-def _digest(model: TabularModel) -> str:
-    total = hashlib.sha256(json.dumps([model.vocabulary, model.eos]).encode())
+def _digest(model: FunctionModel | TabularModel) -> str:
+    total = hashlib.sha256(json.dumps([model.source.name, model.vocabulary, model.eos]).encode())
+    if isinstance(model, FunctionModel):
+        return total.hexdigest()
     for rows in model.steps:
         assert isinstance(rows, FloatRows)
         total.update(f"{rows.scale} {rows.values.dtype} {rows.values.shape}".encode())

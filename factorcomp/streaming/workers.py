@@ -15,21 +15,23 @@ from factorcomp.surveys import Progress
 
 
 class Workers:
-    """Threads, one for each core.
+    """Threads for the pieces of work, and what they share with other processes.
 
     **Arguments:** `progress`: told how many units of work are done, and of how many. `kept`: what is done already.
+    `threads`: how many; by default one for each core.
     """
 
-    def __init__(self, progress: Progress | None = None, kept: KeptWork | None = None):
+    def __init__(self, progress: Progress | None = None, kept: KeptWork | None = None, *, threads: int | None = None):
         self.progress = progress
         self.kept = kept
+        self.threads = threads or os.cpu_count() or 1
 
     def spread(self, name: str, pieces: int, work: Callable[[int], Any], like: Any, units: int) -> list[Any]:
         """`[work(0), work(1), …]`: nested tuples of arrays in the form of `like`, whoever computed them.
 
         `units`: of progress in each piece.
         """
-        process, processes = _place()
+        process, processes = place()
         mine = range(process, pieces, processes) or range(1)  # each has something to show the others
         found: dict[int, Any] = {}
         if self.kept is not None:
@@ -45,7 +47,7 @@ class Workers:
     def _compute(
         self, name: str, todo: Sequence[int], work: Callable[[int], Any], found: dict[int, Any], total: int, units: int
     ) -> None:
-        count = min(os.cpu_count() or 1, max(1, len(todo)))
+        count = min(self.threads, max(1, len(todo)))
         with ThreadPoolExecutor(count) as pool:
             waiting: dict[Future[Any], int] = {}
             left = iter(todo)
@@ -85,7 +87,7 @@ def join() -> None:
     jax.distributed.initialize(address, count, place)
 
 
-def _place() -> tuple[int, int]:
+def place() -> tuple[int, int]:
     """The number of this process and how many there are, where the user or the command line joined them."""
     join()
     if "jax" not in sys.modules:

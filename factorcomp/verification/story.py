@@ -12,11 +12,12 @@ from factorcomp.factorization.decision import decide, decide_from
 from factorcomp.factorization.guarantees import Predicate
 from factorcomp.factorization.robust import SKIPPED
 from factorcomp.inequalities import Guarantees, Robust
+from factorcomp.models import memory
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureMap
 from factorcomp.models.finite_state import FiniteStateModel
-from factorcomp.models.function import FunctionModel
+from factorcomp.models.function import FunctionModel, table_size
 from factorcomp.models.tabular import TabularModel
 from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
@@ -200,14 +201,18 @@ def _of_tables(
 ) -> Answer:
     """By enumeration, or by the rational kernel."""
     exact, bounds, guarantees, resume, progress = work
+    if not exact and mapped is None and (functions := _as_they_are(background, experts, question)) is not None:
+        base, own = functions
+        streamed = _streamed(base, own, question, resume, progress)
+        if streamed is not None:
+            return Answer(base, own, question, *streamed, _skipped(bounds, guarantees))
     base = as_table(background, question.horizon, progress)
     tables = {name: as_table(expert, question.horizon, progress) for name, expert in experts.items()}
     keep_rows, beyond, said, marks = bounds or bool(guarantees), NOTHING, None, {}
     streamed = None if exact else _streamed(base, tables, question, resume, progress)
     if streamed is not None:
         findings, marks, seen = *streamed, None
-        skipped = Robust(skipped=SKIPPED) if bounds else None, Guarantees(skipped=SKIPPED) if guarantees else None
-        beyond = Beyond(*skipped)
+        beyond = _skipped(bounds, guarantees)
     elif exact:
         findings = decide_exactly(base, tables, question, progress)
         seen = levels(base, tables, question, keep_rows=True) if keep_rows else None
@@ -222,9 +227,31 @@ def _of_tables(
     return Answer(base, tables, question, findings, marks, beyond, said)
 
 
+def _skipped(bounds: bool, guarantees: Mapping[str, str | Predicate]) -> Beyond:
+    """What is asked of large tables beyond the claims."""
+    return Beyond(Robust(skipped=SKIPPED) if bounds else None, Guarantees(skipped=SKIPPED) if guarantees else None)
+
+
+def _as_they_are(
+    background: Model, experts: Mapping[str, Model], question: Question
+) -> tuple[FunctionModel | TabularModel, dict[str, FunctionModel | TabularModel]] | None:
+    """The models, if the tables of the functions among them would take more than half of the memory."""
+    own = {name: expert for name, expert in experts.items() if isinstance(expert, FunctionModel | TabularModel)}
+    if not isinstance(background, FunctionModel | TabularModel) or len(own) < len(experts):
+        return None
+    functions = sum(isinstance(model, FunctionModel) for model in (background, *own.values()))
+    needed = functions * table_size(len(background.vocabulary), question.horizon)
+    if not functions or needed <= (memory.available() or needed) / 2 or needed > LARGEST_WALK:
+        return None
+    tables = (background, *own.values())
+    if any(isinstance(model, TabularModel) and model.horizon < question.horizon for model in tables):
+        return None
+    return background, own
+
+
 def _streamed(
-    background: TabularModel,
-    experts: Mapping[str, TabularModel],
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
     question: Question,
     resume: str | os.PathLike[str] | None,
     progress: Progress | None,
@@ -245,6 +272,8 @@ def _streamed(
 
 NUMBERS_TO_STREAM = NUMBERS_TO_KEEP
 """Tables of floats of more numbers, in all, are streamed; those of fewer are kept, for what goes beyond the claims."""
+LARGEST_WALK = 1 << 44
+"""Functions whose tables would take more bytes are refused: nobody would wait for their rows."""
 LONGEST = 1_000_000
 """The longest sequences that are scanned."""
 NUMBERS_TO_ENUMERATE = 1 << 21
