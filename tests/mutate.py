@@ -26,6 +26,7 @@ from types import CodeType, FunctionType
 
 import pytest
 from hypothesis import Phase, settings
+from jax._src import xla_bridge
 from scipy.stats import beta
 
 ROOT = Path(__file__).parent.parent
@@ -183,6 +184,8 @@ class Campaign:
             self.failed = report.longreprtext or report.outcome
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if xla_bridge.backends_are_initialized():
+            raise RuntimeError("a test module computes with JAX when it is collected; its threads would hang each fork")
         files = sorted({f for p in self.options.paths for f in ([p] if p.is_file() else p.rglob("*.py"))})
         files = [file.resolve() for file in files]
         modules = {f: importlib.import_module(".".join(f.relative_to(ROOT).with_suffix("").parts)) for f in files}
