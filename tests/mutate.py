@@ -31,8 +31,9 @@ from scipy.stats import beta
 
 ROOT = Path(__file__).parent.parent
 COMPARED = {
-    ast.Lt: ("<=", ">="), ast.LtE: ("<", ">"), ast.Gt: (">=", "<="), ast.GtE: (">", "<"), ast.Eq: ("!=",),
-    ast.NotEq: ("==",), ast.Is: ("is not",), ast.IsNot: ("is",), ast.In: ("not in",), ast.NotIn: ("in",),
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
 }  # fmt: skip
 COMPUTED = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "*", ast.Pow: "*",
@@ -93,13 +94,11 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         return
     text = ast.unparse
     match node:
-        case ast.Compare(left, [op], [right]):
-            for new in COMPARED[type(op)]:
-                yield node, f"({text(left)} {new} {text(right)})"
-        case ast.Compare(left, [first, second], [middle, right]):
-            for a, b in zip(COMPARED[type(first)], COMPARED[type(second)], strict=False):
-                yield node, f"({text(left)} {a} {text(middle)} and {text(middle)} {sign(second)} {text(right)})"
-                yield node, f"({text(left)} {sign(first)} {text(middle)} and {text(middle)} {b} {text(right)})"
+        case ast.Compare(left, ops, rest):
+            for place, op in enumerate(ops):
+                for new in COMPARED[type(op)]:
+                    changed = [*ops[:place], new(), *ops[place + 1 :]]
+                    yield node, f"({text(ast.Compare(left, changed, rest))})"
         case ast.BoolOp(op, values):
             other = " or " if isinstance(op, ast.And) else " and "
             yield node, f"({other.join(f'({text(v)})' for v in values)})"
@@ -149,10 +148,6 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 
 def op_of(node: ast.BoolOp, values: list[ast.expr]) -> ast.expr:
     return values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
-
-
-def sign(op: ast.cmpop) -> str:
-    return {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.Is: "is", ast.In: "in"}[type(op)]
 
 
 def code_of(code: CodeType, name: str) -> CodeType | None:

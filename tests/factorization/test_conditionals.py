@@ -98,6 +98,9 @@ def test_sets_and_pairs_are_both_taken(monkeypatch):
     a, b = rng.dirichlet(np.ones(3), 40), rng.dirichlet(np.ones(3), 50)
     by_sets = diameter._between(a, b)
     assert by_sets[0] == pytest.approx(0.5 * np.abs(a[:, None] - b[None]).sum(2).max())
+    monkeypatch.setattr(diameter, "_AT_ONCE", 1)
+    assert diameter._between(a, b) == by_sets, "one set at a time"
+    assert diameter._between(a[:2], b[:2])[0] == pytest.approx(0.5 * np.abs(a[:2, None] - b[None, :2]).sum(2).max())
     monkeypatch.setattr(diameter, "MOST_WORK", 1)
     assert diameter._between(a, b)[1], "beyond the most work the answer must say that it is a lower bound"
 
