@@ -75,7 +75,13 @@ def test_progress_reaches_the_end() -> None:
     seen: list[tuple[int, int]] = []
     rows = table([HALF], [HALF, THIRD])
     decide(rows, {"up": rows}, Question(2), progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (3, 3)
+    assert seen == [(0, 3), (1, 3), (3, 3)], "prefixes read before those of length 0, 1, and at the end"
+    assert decide(table(), {"up": table()}, Question(0), progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (0, 0)
+    seen.clear()
+    rows = table([HALF], [HALF] * 2, [HALF] * 4)
+    decide(rows, {"up": rows}, Question(3), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 7), (1, 7), (3, 7), (7, 7)]
 
 
 def test_floats_are_the_dyadic_rationals_that_they_are() -> None:

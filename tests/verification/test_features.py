@@ -269,6 +269,17 @@ def test_what_the_next_token_tells_of_features(background, truth, logs):
         assert conditions[name].witness == (((),) if truth is REFUTED else ())
 
 
+def test_one_open_prefix_leaves_the_condition_open():
+    """6.4: floats cannot tell whether the second token informs about the third, one bit off after `a b`; `b` is not
+    reached. Its rows are logs, so that what fractions say of nearly the same models is no help."""
+    almost = np.log([0.2, 0.8]), np.log([np.nextafter(0.2, 1), 0.8])
+    with np.errstate(divide="ignore"):
+        steps = [np.log([[1.0, 0.0]]), np.log([[0.3, 0.7]] * 2), np.array([*almost, *almost])]
+    base = TabularModel.from_log_probs(steps, ["a", "b"])
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [1], "down": [2]})
+    assert report.features.conditions["informs_about_one"].verdict is UNDECIDED
+
+
 def test_without_masks_nothing_is_said_of_blocks():
     base = two_steps(BACKGROUND, logs=False)
     about = verify(base, {"up": base}, features=lambda y: y).features
