@@ -84,6 +84,15 @@ def test_progress_reaches_the_end() -> None:
     assert seen == [(0, 7), (1, 7), (3, 7), (7, 7)]
 
 
+@pytest.mark.parametrize(("masks", "told"), [({"up": (0,)}, {"up": (0,)}), ("auto", None), (None, None)])
+def test_masks_where_the_composition_is_undefined(masks, told) -> None:
+    """Those given are told; none are found."""
+    sure = (Fraction(1), Fraction(0))
+    found = decide(table([sure]), {"up": table([HALF])}, Question(1, masks=masks, null_tokens="strict"))
+    assert found["well_defined"].verdict is Verdict.REFUTED
+    assert found.masks == told
+
+
 def test_floats_are_the_dyadic_rationals_that_they_are() -> None:
     """1/10 as a float is no tenth: the expert that says `Fraction(1, 10)` deviates."""
     exact, rounded = (Fraction(1, 10), Fraction(9, 10)), (0.1, 0.9)
@@ -116,6 +125,8 @@ def test_vocabularies_are_aligned() -> None:
     assert decide(straight, {"up": turned}, Question(2)).deviating["up"] == ((), ())
     with pytest.raises(KernelError, match='up: got the token "c", which the background lacks'):
         decide(straight, {"up": Model(("a", "c"), None, straight.steps)}, Question(2))
+    with pytest.raises(KernelError, match='up: got the token "b", which the expert lacks'):
+        decide(straight, {"up": Model(("a",), None, (((1,),), ((1,),)))}, Question(2))
     with pytest.raises(KernelError, match="EOS"):
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
 
