@@ -1,7 +1,7 @@
 """Numbers that are not rational: enclosures hold the truth, and what deviation settles stays exact."""
 
 import math
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -21,6 +21,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
+from factorcomp.certificates.rows import Rows
 from tests.certificates.subjects import decided
 from tests.strategies import Instance, instances
 
@@ -207,6 +208,24 @@ def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     found = decide(base, {"up": up}, question)
     assert found["factorized_conditionals"].verdict is Verdict.HOLDS
     assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0.0)
+
+
+@pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(3, 2), Fraction(7, 3), Fraction(1, 65)])
+def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
+    """1.9: `p_b (p_i/p_b)^λ` over its sum, to 40 digits, by powers of decimals; for λ = 1/2 also sqrt(2) - 1."""
+    rows = Rows([weight], exact=False)
+    base, own = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 5), Fraction(4, 5), Fraction(0)]
+    found = rows.tilted(rows.rational(base), rows.rational(own), weight).probabilities
+    with localcontext(Context(prec=80)):
+        decimals = [[Decimal(p.numerator) / p.denominator for p in row] for row in (base, own)]
+        power = Decimal(weight.numerator) / weight.denominator
+        values = [b * (p / b) ** power if p else Decimal(0) for b, p in zip(*decimals, strict=True)]
+        for enclosure, value in zip(found, values, strict=True):
+            assert enclosure.lower <= value / sum(values) <= enclosure.upper
+            assert enclosure.upper - enclosure.lower < Decimal("1e-40")
+    half, third = (rows.rational([Fraction(1, n), 1 - Fraction(1, n)]) for n in (2, 3))
+    if weight == Fraction(1, 2):
+        assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
 
 
 @pytest.mark.parametrize("weight", [Fraction(1, 64), Fraction(1, 65)])

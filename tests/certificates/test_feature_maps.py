@@ -40,6 +40,14 @@ def test_every_kind_is_read(kind: str, said: list[str], lengths: tuple, tmp_path
     assert (features.machine is None) is (kind != "transducer")
 
 
+@pytest.mark.parametrize("length", [0, 64])
+def test_the_shortest_and_the_longest_table(length: int, tmp_path: Path) -> None:
+    """One token has one sequence of each length, of 64 tokens at most (65 are refused below)."""
+    file = described("table", vocabulary=["a"], features=["x"], length=length, table=[["x"] * length])
+    features = read_feature_map(written(file, tmp_path))
+    assert (features.shortest, features.longest, features.apply(("a",) * length)) == (length, length, ("x",) * length)
+
+
 STATE = {"output": SAME, "next": {"a": "s", "b": "s"}}
 WRONG = {
     "another kind": (described("table", kind="tree"), "kind: got"),
