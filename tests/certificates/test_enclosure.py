@@ -228,6 +228,17 @@ def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
         assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
 
 
+@pytest.mark.parametrize("weight", [Fraction(1), Fraction(1, 2)])
+def test_rows_are_known_by_their_proportions(weight: Fraction) -> None:
+    """1 : 2 is 2 : 4 is 1/3 : 2/3, and 2 : 1 is another row."""
+    rows = Rows([weight], exact=True)
+    row = rows.rational([Fraction(1), Fraction(2)])
+    assert (row.integers, row.probabilities) == ((1, 2), [Fraction(1, 3), Fraction(2, 3)])
+    assert rows.rational([Fraction(2), Fraction(4)]) is rows.rational([Fraction(1, 3), Fraction(2, 3)]) is row
+    assert rows.rational([Fraction(2), Fraction(1)]) is not row
+    assert rows.rational([Fraction(0)] * 2).probabilities == [0, 0]
+
+
 @pytest.mark.parametrize("weight", [Fraction(1, 64), Fraction(1, 65)])
 def test_rows_are_told_apart_whatever_the_root(weight: Fraction) -> None:
     """Tilted rows are known by their powers up to 64; those read are always known."""

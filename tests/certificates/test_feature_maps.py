@@ -57,7 +57,10 @@ WRONG = {
     "a coordinate below 0": (described("table", masks={"up": [-1]}), "masks.up: .*different coordinates from 0"),
     "too few tuples": (described("table", table=[["a"]]), r"got 1 tuples and length 1, needed 2\^1"),
     "a negative length": (described("table", length=-1, table=[]), "length -1"),
-    "a very long length": (described("table", length=65), "length 65"),
+    "a very long length": (
+        described("table", vocabulary=["a"], features=["x"], length=65, table=[["x"] * 65]),
+        "length 65",
+    ),
     "an unknown feature token": (described("table", table=[["b"], ["c"]]), r'table\[1\]: got "c"'),
     "tuples of two sizes": (described("table", table=[["b"], ["a", "a"]]), r"table\[1\]: got 2 .*needed 1"),
     "a token without a feature": (
