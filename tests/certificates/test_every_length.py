@@ -384,6 +384,19 @@ def test_a_failure_too_late_for_a_witness_is_left_open(monkeypatch: pytest.Monke
     assert "it fails at the length 3, and no witness is found" in found.why
 
 
+@pytest.mark.parametrize("rows", [automata_module.MOST_ROWS, 1])
+def test_the_background_says_nothing_after_a_token_that_an_expert_opens(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(c) fails after `a`, where up opens `b`; after `a b` there is no background. Enumerated, and beyond that."""
+    base = automaton("s:tt t:t-", {"t": (1, 0)})
+    monkeypatch.setattr(automata_module, "MOST_ROWS", rows)
+    question = Question("every", masks={"up": ODDS}, null_tokens="drop")
+    up = automaton("s:tt t:tt")
+    found = decide(base, {"up": up}, question, claims={"factorized_conditionals"})["factorized_conditionals"]
+    assert (found.verdict, found.length) == (REFUTED, 2)
+    assert found.witness == PairWitness((("a",), ("a",)), ("up", "background"), "c")
+    assert (found.residual is None) == (rows == 1)
+
+
 # What cannot be asked
 
 
