@@ -21,7 +21,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
-from factorcomp.certificates.rows import Rows
+from factorcomp.certificates.rows import Rows, same
 from tests.certificates.subjects import decided
 from tests.strategies import Instance, instances
 
@@ -226,6 +226,16 @@ def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
     half, third = (rows.rational([Fraction(1, n), 1 - Fraction(1, n)]) for n in (2, 3))
     if weight == Fraction(1, 2):
         assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
+
+
+def test_a_row_beyond_the_powers_may_be_one_that_is_known() -> None:
+    """`(2^65)^(1/65) = 2`: the tilted row is 1 : 2, which no enclosure can tell; and 1 : 3 it surely is not."""
+    rows = Rows([Fraction(1, 65)], exact=False)
+    half, steep = rows.rational([Fraction(1)] * 2), rows.rational([Fraction(1), Fraction(2**65)])
+    tilted = rows.tilted(half, steep, Fraction(1, 65))
+    twice, thrice = (rows.rational([Fraction(1), Fraction(n)]) for n in (2, 3))
+    assert [same(tilted, twice), same(twice, tilted)] == [None, None]
+    assert [same(tilted, thrice), same(thrice, tilted)] == [False, False]
 
 
 @pytest.mark.parametrize("weight", [Fraction(1), Fraction(1, 2)])

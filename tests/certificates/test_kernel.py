@@ -67,7 +67,7 @@ def test_order_of_claims() -> None:
 
 def test_length_zero_holds() -> None:
     found = decide(table(), {"up": table()}, Question(0))
-    assert {result.verdict for result in found.claims} == {Verdict.HOLDS}
+    assert {(result.verdict, result.residual) for result in found.claims} == {(Verdict.HOLDS, 0)}
     assert found.measures.log_normalizer_min is None
 
 
