@@ -114,6 +114,16 @@ def test_one_deviator_per_prefix():
     assert found.witness is None
 
 
+def test_one_deviator_or_both():
+    """After `b` both deviate, so that of the four parts above that with both weights 1 goes."""
+    half, up, down = (Fraction(1, 2),) * 2, (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(2, 3))
+    found = find([[half], [half, half]], {"up": [[up], [half, up]], "down": [[half], [down, down]]}, 2)
+    points = [(Fraction(a), Fraction(b)) for a, b in ((0, 0), (1, 0), (0, 1))]
+    assert sorted(found.parts, key=str) == sorted((Subspace(2, ((1, 0, a), (0, 1, b))) for a, b in points), key=str)
+    assert not found.contains()
+    assert (found.positive, found.witness, found.alone) == (False, ("b",), False)
+
+
 def test_two_independent_deviators_have_no_positive_weights():
     """`|V| = 3`: log-ratios independent modulo constants; the witness is the prefix."""
     base, up, down = normalised([1, 1, 1]), normalised([1, 2, 3]), normalised([5, 2, 1])

@@ -280,6 +280,36 @@ def test_one_open_prefix_leaves_the_condition_open():
     assert report.features.conditions["informs_about_one"].verdict is UNDECIDED
 
 
+def test_floats_know_what_no_token_can_tell():
+    """The first token is certain, the second informs about its own feature alone: no rounding can change that."""
+    base = two_steps("1 0, .2 .8, .2 .8", logs=True)
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [0], "down": [1]})
+    for name in ("independent_given_prefix", "informs_about_one", "causal"):
+        assert report.features.conditions[name].verdict is HOLDS
+    commutes = report["feature_commutes"]  # for a causal map whatever the models
+    assert (commutes.verdict, commutes.residual, commutes.method) == (HOLDS, 0, "enumeration")
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("null_tokens", "background", "up", "down", "why"),
+    [
+        # the second token comes first: after `b`, down alone says `b`; in tokens `b` comes first, where up forbids it
+        ("strict", "1/2 1/2, 1/2 1/2, 1 0", "1 0, 1/2 1/2, 1 0", "1/2 1/2, 1/2 1/2, 1/2 1/2", "a ratio is undefined"),
+        ("cancel", "1 0, 1 0, 1/2 1/2", "1/2 1/2, 1 0, 1/2 1/2", "1 0, 1 0, 1/2 1/2", "the background never goes"),
+    ],
+)
+def test_pushforwards_that_cannot_be_composed(null_tokens, background, up, down, why, exact):
+    """6.2 asks for the composition in the order of the features, here the last token first."""
+    base, *own = (two_steps(rows, logs=False) for rows in (background, up, down))
+    experts = dict(zip(("up", "down"), own, strict=True))
+    report = verify(base, experts, features=lambda y: y[::-1], null_tokens=null_tokens, exact=exact)
+    assert report["well_defined"].verdict is HOLDS
+    found = report["feature_commutes"]
+    assert found.verdict is UNDECIDED
+    assert f"after 'b' {why}" in found.why
+
+
 def test_without_masks_nothing_is_said_of_blocks():
     base = two_steps(BACKGROUND, logs=False)
     about = verify(base, {"up": base}, features=lambda y: y).features
