@@ -54,7 +54,7 @@ WRONG = {
     "another version": (described("table", format="factorcomp-features/2"), "format: got"),
     "a feature token twice": (described("table", features=["a", "a", "b"]), '"a" twice'),
     "a coordinate twice": (described("table", masks={"up": [0, 0]}), "masks.up: .*different coordinates from 0"),
-    "a coordinate below 0": (described("table", masks={"up": [-1]}), "masks.up: .*different coordinates from 0"),
+    "a coordinate below 0": (described("table", masks={"up": [1, -1]}), "masks.up: .*different coordinates from 0"),
     "too few tuples": (described("table", table=[["a"]]), r"got 1 tuples and length 1, needed 2\^1"),
     "a negative length": (described("table", length=-1, table=[]), "length -1"),
     "a very long length": (
