@@ -14,6 +14,7 @@ from tests import golden, oracle
 from tests.certificates.subjects import decided, model
 from tests.strategies import Instance, instances
 
+NAMES = ("up", "down")
 HALF, THIRD = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
 
 
@@ -82,6 +83,21 @@ def test_progress_reaches_the_end() -> None:
     rows = table([HALF], [HALF] * 2, [HALF] * 4)
     decide(rows, {"up": rows}, Question(3), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(0, 7), (1, 7), (3, 7), (7, 7)]
+
+
+@pytest.mark.parametrize("lawless", ["up", "down"])
+def test_whichever_expert_has_no_law_leaves_conditionals_open(lawless: str) -> None:
+    """Theorem 1.9 (a) fails after `a`, which the other expert keeps the composition from."""
+    sure, never = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
+    base = table([HALF], [sure, HALF])
+    experts = {
+        name: table([HALF], [never, HALF]) if name == lawless else table([never], [sure, HALF]) for name in NAMES
+    }
+    question = Question(2, masks={"up": (0,), "down": (1,)}, weights={lawless: Fraction(2)})
+    found = decide(base, experts, question)
+    assert found["well_defined"].verdict is Verdict.HOLDS
+    assert found["factorized_conditionals"].verdict is Verdict.UNDECIDED
+    assert f"weighted, {lawless} reaches" in found["factorized_conditionals"].why
 
 
 @pytest.mark.parametrize(("masks", "told"), [({"up": (0,)}, {"up": (0,)}), ("auto", None), (None, None)])

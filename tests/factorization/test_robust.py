@@ -379,6 +379,56 @@ def test_an_opened_token_leaves_the_reference():
     assert by_name["distances"].value >= compared.tv
 
 
+SURE = ["1", "0", "0"]
+BASE, NO_B, NO_C = ["98/100", "1/100", "1/100"], ["99/100", "0", "1/100"], ["99/100", "1/100", "0"]
+
+
+def nearest_to(base: list, up: list, down: list) -> tuple[oracle.Case, Comparison]:
+    """Against S*; a step is the rows after each prefix."""
+    steps = [[[[Fraction(x) for x in row] for row in step] for step in steps] for steps in (base, up, down)]
+    case = oracle.tabulate("abc", None, steps[0], {"up": steps[1], "down": steps[2]}, Question(len(base)))
+    models_ = [TabularModel.from_probabilities(step, ["a", "b", "c"]) for step in steps]
+    report = verify(models_[0], {"up": models_[1], "down": models_[2]})
+    return case, report.robust["switching"]
+
+
+@pytest.mark.parametrize(("late", "more"), [("1/2", []), ("1/3", ["target", "global_target"])])
+def test_factorized_models_have_no_target_to_miss(late, more):
+    """Theorem 2.11 bounds how far the composition is from the product of the blocks, where it is not that product."""
+
+    def table(first: str, last: str) -> TabularModel:
+        rows = [[p, 1 - p] for p in map(Fraction, (first, last))]
+        return TabularModel.from_probabilities([[rows[0]], [rows[1], [Fraction(1, 2)] * 2]], ["a", "b"])
+
+    report = verify(table("1/2", "1/2"), {"up": table("1/4", late)}, masks={"up": (0,)})
+    holds_ = report["factorized_conditionals"].verdict is Verdict.HOLDS
+    names = [c.name for c in report.robust.comparisons]
+    assert holds_ is (not more)
+    assert names[names.index("projective:up") + 1 :] == more
+
+
+def test_a_token_that_only_the_reference_says():
+    """Up excludes `b`, down `c`, the composition both; the nearest is up, which says `c`: `KL(S || P^)` is infinite."""
+    case, seen = nearest_to([[BASE]], [[NO_B]], [[NO_C]])
+    assert case.local == {(0,): 1}
+    assert (seen.kl, seen.reverse_kl) == (math.inf, pytest.approx(math.log(100 / 99)))
+    assert seen.tv == pytest.approx(1 / 100)
+
+
+def test_beyond_what_the_reference_reaches_nothing_counts():
+    """Up opens `b`, after which the composition is all `a` and up says `c`; but the nearest is down, which has no `b`.
+
+    So `KL(S || P^)` is that of the first token: `.4 log(.4/.392) + .6 log(.6/.588)`, that is `log(1/.98)`.
+    """
+    base = [[["1/2", "0", "1/2"]], [SURE, BASE, SURE]]
+    up = [[["49/100", "2/100", "49/100"]], [SURE, NO_B, SURE]]
+    down = [[["4/10", "0", "6/10"]], [SURE, NO_C, SURE]]
+    case, seen = nearest_to(base, up, down)
+    assert case.local == {(0, 0): Fraction(392, 1000), (1, 0): Fraction(2, 100), (2, 0): Fraction(588, 1000)}
+    assert seen.kl == pytest.approx(math.log(100 / 98))
+    assert seen.reverse_kl == math.inf
+
+
 def test_overlap_is_attained():
     """8.2 (3): kernels of disjoint supports on the overlap make TV = q; CE 5.5's q is 81/100."""
     from factorcomp import TabularModel
