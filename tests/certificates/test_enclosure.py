@@ -228,6 +228,16 @@ def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
         assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
 
 
+def test_powers_some_of_which_are_whole() -> None:
+    """The composition of experts of weights 1 and 1/2: `p_b^(-1/2) p_1 p_2^(1/2)`, here 1 : 2 sqrt(3), no fraction."""
+    rows = Rows([Fraction(1), Fraction(1, 2)], exact=False)
+    half, twice, thrice = (rows.rational([Fraction(1), Fraction(n)]) for n in (1, 2, 3))
+    found = rows.product([(half, Fraction(-1, 2)), (twice, Fraction(1)), (thrice, Fraction(1, 2))])
+    assert float(found.probabilities[0]) == pytest.approx(1 / (1 + 2 * math.sqrt(3)), rel=1e-15)
+    assert same(found, rows.product([(thrice, Fraction(1, 2)), (twice, Fraction(1))])) is True
+    assert [same(found, rows.rational([Fraction(1), Fraction(n)])) for n in (2, 3, 6)] == [False] * 3
+
+
 def test_a_row_beyond_the_powers_may_be_one_that_is_known() -> None:
     """`(2^65)^(1/65) = 2`: the tilted row is 1 : 2, which no enclosure can tell; and 1 : 3 it surely is not."""
     rows = Rows([Fraction(1, 65)], exact=False)
