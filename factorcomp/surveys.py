@@ -5,7 +5,7 @@ floats together with bounds on their errors. `factorcomp.factorization` turns it
 sections 1-4, 10.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factorcomp.certificates.claims import Number, Spans
@@ -89,15 +89,17 @@ class Marginal:
 
 @dataclass(frozen=True)
 class ExpertSurvey:
-    """One expert: where it deviates and is active, by length; by position, first deviation and largest TV."""
+    """One expert: at how many prefixes it deviates and is active; the positions at which it deviates somewhere; by
+    position, its first deviation and largest TV."""
 
-    deviating: tuple[Spans, ...]
-    active: tuple[Spans, ...]
+    deviating: int
+    active: int
     activity_probability: Number | None
     expected_active_steps: float
     max_oscillation: float
     runs: int
-    first_deviation: tuple[Sighting | None, ...]
+    deviates_at: tuple[int, ...]
+    first_deviation: Sequence[Sighting | None]
     largest_tv: tuple[float, ...]
 
 
@@ -121,7 +123,9 @@ class Survey:
     `overlap`: two experts deviate. `conflict`: two are active. `normalizer`: of `log Z`; `switching`: of the distance
     to the nearest component; `following`: of what the next token's conditional under the sequence-level composition
     differs from the stepwise one's by. `masks`: given or found, by expert; `None` without masks, or where two experts
-    own one position.
+    own one position. `marginal`: on the mask of an expert, computed when asked for. `deviating`, `active`: of each
+    expert, by length, the prefixes themselves, where they were kept; `who`: the experts that deviate, and are active,
+    at a prefix, where they were not.
     """
 
     undefined: Meeting
@@ -136,5 +140,8 @@ class Survey:
     following: Vanishing | None = None
     experts: tuple[ExpertSurvey, ...] = ()
     masks: Mapping[int, tuple[int, ...]] | None = None
-    marginals: tuple[Marginal, ...] = ()
+    marginal: Callable[[int], Marginal] | None = None
+    deviating: tuple[tuple[Spans, ...], ...] = ()
+    active: tuple[tuple[Spans, ...], ...] = ()
+    who: Callable[[int, int], tuple[tuple[int, ...], tuple[int, ...]]] | None = None
     termination: TerminationSurvey | None = None

@@ -10,12 +10,11 @@ import decimal
 import math
 from fractions import Fraction
 from itertools import permutations
-from typing import TypeGuard
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from factorcomp.models.rows import EPS, AbstractRows, ExactRow, FloatRows, RationalRows
+from factorcomp.models.rows import EPS, AbstractRows, ExactRow, FloatRows, RationalRows, gather
 
 _CHUNK = 1 << 16
 
@@ -96,28 +95,60 @@ def _exceeds(
     if threshold == 0 and isinstance(rows, RationalRows) and isinstance(other, RationalRows):
         return answer
     open_pairs = np.flatnonzero(answer)
-    (a, error_a), (b, error_b) = _gather(rows, mine[open_pairs]), _gather(other, theirs[open_pairs])
+    if threshold == 0 and isinstance(rows, FloatRows) and isinstance(other, FloatRows) and rows.is_like(other):
+        a, b = (r.values[i[open_pairs]].astype(np.float64) for r, i in ((rows, mine), (other, theirs)))
+        are_one, bounds = (_are_proportional, _PRODUCTS) if rows.scale == "probs" else (_differ_by_a_constant, _SUMS)
+        safe = _within(bounds, a) & _within(bounds, b)
+        answer[open_pairs[safe]] = ~are_one(a[safe], b[safe])
+        open_pairs = open_pairs[~safe]
+    (a, error_a), (b, error_b) = gather(rows, mine[open_pairs]), gather(other, theirs[open_pairs])
     value, limit = oscillation(a, b), float(threshold)
     error = 2 * (error_a + error_b) + 8 * EPS * (np.where(np.isinf(value), 0.0, value) + limit)
     gap = value - limit
     decided = np.isinf(value) | (np.abs(gap) > error)
     answer[open_pairs] = gap > 0
     still_open = open_pairs[~decided]
-    if threshold == 0 and _are_logs(rows) and _are_logs(other):
-        a, b = (r.values[i[still_open]].astype(np.float64) for r, i in ((rows, mine), (other, theirs)))
-        answer[still_open] = ~_differ_by_a_constant(a, b)
-        still_open = still_open[_could_overflow(a) | _could_overflow(b)]
     for pair in still_open:
         answer[pair] = row_exceeds(rows.exact(int(mine[pair])), other.exact(int(theirs[pair])), threshold)
     return answer
 
 
-def _are_logs(rows: AbstractRows) -> TypeGuard[FloatRows]:
-    return isinstance(rows, FloatRows) and rows.scale != "probs"
+_SUMS = (0.0, 1e300)
+_PRODUCTS = (1e-140, 1e140)
+"""Where sums, and products with their errors, neither overflow nor fall below the least float (2^-968 for an error)."""
 
 
-def _could_overflow(logs: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
-    return np.where(logs > -np.inf, np.abs(logs), 0.0).max(axis=1) > 1e300
+def _within(bounds: tuple[float, float], values: Float[np.ndarray, "pairs vocab"]) -> Bool[np.ndarray, " pairs"]:
+    """Whether the numbers of a row other than 0 and -inf lie within bounds, by size."""
+    sizes = np.abs(values)
+    return ((values == -np.inf) | (values == 0) | ((sizes >= bounds[0]) & (sizes <= bounds[1]))).all(axis=1)
+
+
+def _are_proportional(
+    a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs vocab"]
+) -> Bool[np.ndarray, " pairs"]:
+    """Whether `a(y) b(z) = b(y) a(z)` for all y, with z where a is largest: both products, then both their errors."""
+    top = a.argmax(axis=1)[:, None]
+    a_top, b_top = np.take_along_axis(a, top, 1), np.take_along_axis(b, top, 1)
+    with np.errstate(over="ignore", under="ignore"):
+        answer = ((a * b_top == b * a_top) & ((a > 0) == (b > 0))).all(axis=1)
+        a, b, a_top, b_top = a[answer], b[answer], a_top[answer], b_top[answer]
+        answer[answer] = (_product_error(a, b_top) == _product_error(b, a_top)).all(axis=1)
+    return answer
+
+
+def _product_error(
+    a: Float[np.ndarray, "pairs vocab"], b: Float[np.ndarray, "pairs 1"]
+) -> Float[np.ndarray, "pairs vocab"]:
+    """What the rounded product misses of `a b`, itself a float (Dekker; Veltkamp's halves of 26 bits)."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return ((a_high * b_high - a * b) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(values: Float[np.ndarray, "pairs _"]) -> tuple[Float[np.ndarray, "pairs _"], Float[np.ndarray, "pairs _"]]:
+    shifted = (2.0**27 + 1) * values
+    high = shifted - (shifted - values)
+    return high, values - high
 
 
 def _differ_by_a_constant(
@@ -136,13 +167,3 @@ def _differ_by_a_constant(
     first = support.argmax(1)[:, None]
     d0, e0 = np.take_along_axis(d, first, 1), np.take_along_axis(e, first, 1)
     return ((support == (b > -np.inf)) & (~support | ((d == d0) & (e == e0)))).all(1)
-
-
-def _gather(
-    rows: AbstractRows, indices: Int[np.ndarray, " pairs"]
-) -> tuple[Float[np.ndarray, "pairs vocab"], Float[np.ndarray, " pairs"]]:
-    """The log-probabilities of the rows `indices` with their errors, reading only the range that they span."""
-    if len(indices) == 0:
-        return np.zeros((0, rows.shape[1])), np.zeros(0)
-    start, stop = int(indices.min()), int(indices.max()) + 1
-    return rows.log_probs(start, stop)[indices - start], rows.error(start, stop)[indices - start]

@@ -217,7 +217,8 @@ def _certify(path: str, report: "Report") -> None:
     from factorcomp.certificates import certificate, write_certificate
     from factorcomp.models.errors import InputError
 
-    if report.question.length != "every" and report.findings.states is not None:
+    beyond_reach = report.findings.states is not None or (report.findings.measures and not report.findings.deviating)
+    if report.question.length != "every" and beyond_reach and report.experts:
         raise InputError(
             f"--certificate {path}: at length {report.question.length} there are too many prefixes to be checked; "
             "ask about every length (--every-length), or a shorter one"

@@ -84,7 +84,7 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
         return Survey(bad, prefixes)
     active = _active(summary)
     experts = tuple(_expert(summary, i, [level[i] for level in active]) for i in range(len(names)))
-    masks = _masks(experts, question, names)
+    masks = masks_of(experts, question, names)
     normalizers = [step.log_normalizer[step.in_scope] for step in summary.steps]
     normalizers = [values for values in normalizers if len(values)]
     leaves, following = summary.laws[-1], _following(summary)
@@ -105,7 +105,9 @@ def summarize(summary: Summary, question: Question, names: Sequence[str], *, has
         following=following,
         experts=experts,
         masks=masks,
-        marginals=tuple(_marginal(summary, i, positions) for i, positions in (masks or {}).items()),
+        marginal=None if masks is None else lambda i: _marginal(summary, i, masks[i]),
+        deviating=tuple(tuple(spans(level[i]) for level in summary.deviates) for i in range(len(names))),
+        active=tuple(tuple(spans(level[i]) for level in active) for i in range(len(names))),
         termination=_termination(summary) if has_eos else None,
     )
 
@@ -128,18 +130,19 @@ def _expert(summary: Summary, i: int, active: Levels) -> ExpertSurvey:
         here = Sighting(length, index, float(summary.laws[length].probability[index]), (i,))
         firsts.append(here if level.any() else None)
     return ExpertSurvey(
-        deviating=tuple(spans(level) for level in deviates),
-        active=tuple(spans(level) for level in active),
+        deviating=sum(int(level.sum()) for level in deviates),
+        active=sum(int(level.sum()) for level in active),
         activity_probability=summary.meeting(deviates).probability,
         expected_active_steps=summary.mass(active),
         max_oscillation=float(max(oscillations, default=0.0)),
         runs=most_runs(deviates, summary.vocab),
+        deviates_at=tuple(t for t, first in enumerate(firsts) if first is not None),
         first_deviation=tuple(firsts),
         largest_tv=tuple(float(tv) for tv in tvs),
     )
 
 
-def _masks(
+def masks_of(
     experts: Sequence[ExpertSurvey], question: Question, names: Sequence[str]
 ) -> Mapping[int, tuple[int, ...]] | None:
     """The masks given, by expert; or each expert's deviating positions, unless two experts share one."""
@@ -147,7 +150,7 @@ def _masks(
         return None
     if (given := question.given_masks) is not None:
         return {i: given[name] for i, name in enumerate(names) if name in given}
-    found = {i: tuple(t for t, first in enumerate(e.first_deviation) if first) for i, e in enumerate(experts)}
+    found = {i: expert.deviates_at for i, expert in enumerate(experts)}
     owned = [position for positions in found.values() for position in positions]
     return {i: positions for i, positions in found.items() if positions} if len(owned) == len(set(owned)) else None
 
@@ -209,12 +212,24 @@ def _marginal(summary: Summary, expert: int, positions: tuple[int, ...]) -> Marg
     own = np.bincount(cells, weights=np.exp(laws.log_models[expert + 1]), minlength=count)
     with np.errstate(over="ignore"):
         relative = float(np.expm1(2 * laws.path_error.max())) + 2 * EPS * (len(cells) // count + 8)
+    return compare_marginals(expert, positions, vocab, composition, own, relative)
+
+
+def compare_marginals(
+    expert: int,
+    positions: tuple[int, ...],
+    vocab: int,
+    composition: Float[np.ndarray, " cells"],
+    own: Float[np.ndarray, " cells"],
+    relative: float,
+) -> Marginal:
+    """The marginals of the composition and of an expert on `positions`, of which `relative` bounds the rounding."""
     gap = np.abs(composition - own)
-    error = np.full(count, np.inf)  # without a bound nothing differs for sure: infinity times 0 would be NaN
+    error = np.full(gap.shape, np.inf)  # without a bound nothing differs for sure: infinity times 0 would be NaN
     if np.isfinite(relative):
         error = relative * (composition + own) + np.finfo(np.float64).tiny
     near = (gap >= gap.max() - 2 * error.max()) & ((gap > error) | ~(gap > error).any())
-    cell, tied = int(near.argmax()), count > 2 and int(near.sum()) > 1  # two cells differ by the same, exactly
+    cell, tied = int(near.argmax()), len(gap) > 2 and int(near.sum()) > 1  # two cells differ by the same, exactly
     tokens = tokens_of(cell, len(positions), vocab)
     tv, differ = 0.5 * float(gap.sum()), bool((~(gap <= error)).any())
     return Marginal(expert, positions, tv, differ, tied, tokens, float(composition[cell]), float(own[cell]))

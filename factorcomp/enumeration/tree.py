@@ -7,7 +7,7 @@ from the root on; the last axis is the prefixes.
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from factorcomp.certificates.claims import Spans, Tokens
 
@@ -68,6 +68,21 @@ def digits(length: int, positions: Sequence[int], vocab: int) -> Shaped[np.ndarr
             index = (index[:, None] * vocab + np.arange(vocab)).reshape(-1)
         else:
             index = to_children(index, vocab)
+    return index
+
+
+def digits_of(
+    prefixes: Int[np.ndarray, " some"], length: int, positions: Sequence[int], vocab: int
+) -> Int[np.ndarray, " some"]:
+    """The same index for some of the prefixes.
+
+    >>> digits_of(np.array([0b0100, 0b1101]), 4, [1, 3], vocab=2)
+    array([2, 3])
+    """
+    index = np.zeros_like(prefixes)
+    for position in positions:
+        if position < length:
+            index = index * vocab + prefixes // vocab ** (length - 1 - position) % vocab
     return index
 
 

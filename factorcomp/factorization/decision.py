@@ -38,11 +38,19 @@ def decide(
     """
     seen = seen or levels(background, experts, question, progress)
     survey = summarize(seen, question, list(experts), has_eos=background.eos is not None)
+    return decide_from(survey, background, experts, question)
+
+
+def decide_from(
+    survey: Survey, background: TabularModel, experts: Mapping[str, TabularModel], question: Question
+) -> Findings:
+    """Decides every claim from what an engine has seen of these models."""
     context = Context(background.vocabulary, tuple(experts), question, survey)
     defined = _well_defined(context, background, experts, survey.undefined.first)
     if defined.verdict is Verdict.REFUTED:
         others = undecided(context, has_eos=background.eos is not None)
         return Findings((defined, *others), None, {}, {}, question.given_masks, survey.prefixes)
+    about_masks, tied = _mask_claims(context, background, experts)
     claims = [
         defined,
         joint.pointwise_joint(context),
@@ -50,18 +58,18 @@ def decide(
         exactness.exact_switching(context),
         exactness.unit_normalizer(context),
         exactness.local_equals_global(context),
-        *_mask_claims(context, background, experts),
+        *about_masks,
     ]
     if survey.termination is not None:
         claims.append(_terminates(context))
     return Findings(
         claims=tuple(claims),
         measures=_measures(context),
-        deviating={name: expert.deviating for name, expert in zip(experts, survey.experts, strict=True)},
-        active={name: expert.active for name, expert in zip(experts, survey.experts, strict=True)},
+        deviating=dict(zip(experts, survey.deviating, strict=False)),
+        active=dict(zip(experts, survey.active, strict=False)),
         masks=None if survey.masks is None else {context.names[i]: m for i, m in survey.masks.items()},
         prefixes=survey.prefixes,
-        unsettled=_unsettled(context, claims),
+        unsettled=_unsettled(context, claims) | tied,
     )
 
 
@@ -70,8 +78,7 @@ def _unsettled(context: Context[Survey], claims: list[ClaimResult]) -> frozenset
     survey = context.survey
     quantities = (survey.switching, survey.normalizer, survey.following)
     doubtful = {c for c, q in zip(COMPOSITION_CLAIMS, quantities, strict=True) if q is not None and q.doubtful}
-    tied = {f"projective:{context.names[m.expert]}" for m in survey.marginals if m.tied}
-    return frozenset({c.name for c in claims if c.verdict is Verdict.UNDECIDED or c.name in doubtful | tied})
+    return frozenset({c.name for c in claims if c.verdict is Verdict.UNDECIDED or c.name in doubtful})
 
 
 def _well_defined(
@@ -89,18 +96,22 @@ def _well_defined(
 
 def _mask_claims(
     context: Context[Survey], background: TabularModel, experts: Mapping[str, TabularModel]
-) -> list[ClaimResult]:
+) -> tuple[list[ClaimResult], frozenset[str]]:
+    """The claims about masks, and those whose witness another one may equal."""
     question, survey = context.question, context.survey
     if question.masks is None:
-        return []
+        return [], frozenset()
     if survey.masks is None:
-        return masks.no_masks(context)
+        return masks.no_masks(context), frozenset()
     base = background.steps[: question.horizon]
+    assert survey.marginal is not None
     tilted = [tilted_steps(base, e.steps[: question.horizon], question.weight(name)) for name, e in experts.items()]
     conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
-    projective = [masks.projective(context, marginal, conditionals) for marginal in survey.marginals]
-    return [masks.mask_agreement(context, survey.masks), factorized, *projective]
+    marginals = {} if conditionals.hold else {i: survey.marginal(i) for i in survey.masks}
+    projective = [masks.projective(context, i, conditionals, marginals.get(i)) for i in survey.masks]
+    tied = frozenset(f"projective:{context.names[i]}" for i, marginal in marginals.items() if marginal.tied)
+    return [masks.mask_agreement(context, survey.masks), factorized, *projective], tied
 
 
 def _terminates(context: Context[Survey]) -> ClaimResult:
@@ -128,8 +139,8 @@ def _measures(context: Context[Survey]) -> Measures:
         log_normalizer_max=high,
         experts={
             name: ExpertMeasures(
-                deviating_prefixes=sum(stop - start for level in expert.deviating for start, stop in level),
-                active_prefixes=sum(stop - start for level in expert.active for start, stop in level),
+                deviating_prefixes=expert.deviating,
+                active_prefixes=expert.active,
                 activity_probability=expert.activity_probability,
                 expected_active_steps=expert.expected_active_steps,
                 max_oscillation=expert.max_oscillation,

@@ -5,16 +5,20 @@ over all pairs is `max_S (max p(S) - min q(S))`. A cell is looked into only if t
 of each token, `TV <= sum_y (max p(y) - min q(y))_+`, leave room for more than what is already found.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float, Int
 
-from factorcomp.models.rows import AbstractRows
+from factorcomp.models.rows import AbstractRows, probabilities
 
 Indices = Int[np.ndarray, " rows"]
 Probabilities = Float[np.ndarray, "rows vocab"]
 MOST_WORK = 1 << 31
 """Multiplications for one cell, beyond which only sets of one token, and all but one, are tried."""
 _AT_ONCE = 1 << 22
+"""Numbers held together, unless one cell or row has more."""
 
 
 def largest_distance(
@@ -30,20 +34,54 @@ def largest_distance(
 
     Both name the same cells. The flag says that the number is only a lower bound (very large cells).
     """
-    a, a_starts = _by_cell(rows, mine, my_cells)
-    b, b_starts = _by_cell(other, theirs, their_cells)
-    a_high, a_low = np.maximum.reduceat(a, a_starts), np.minimum.reduceat(a, a_starts)
-    b_high, b_low = np.maximum.reduceat(b, b_starts), np.minimum.reduceat(b, b_starts)
-    forth, back = np.maximum(a_high - b_low, 0.0).sum(axis=1), np.maximum(b_high - a_low, 0.0).sum(axis=1)
-    room = np.minimum(1.0, np.minimum(forth, back))
-    a_parts, b_parts = np.split(a, a_starts[1:]), np.split(b, b_starts[1:])
+    a, b = _Side.sorted(rows, mine, my_cells), _Side.sorted(other, theirs, their_cells)
+    room = np.concatenate([_room(a, b, first, last) for first, last in _batches(a.bounds + b.bounds, rows.shape[1])])
     at_least = False
     for cell in np.argsort(-room, kind="stable"):
         if room[cell] <= found:
             break
-        distance, partial = _between(a_parts[cell], b_parts[cell])
+        distance, partial = _between(*(side.probabilities(int(cell), int(cell) + 1) for side in (a, b)))
         found, at_least = max(found, min(distance, 1.0)), at_least or partial
     return found, at_least
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Rows of one model, cell after cell: those of cell `c` are `indices[bounds[c]:bounds[c + 1]]`."""
+
+    rows: AbstractRows
+    indices: Indices
+    bounds: Int[np.ndarray, "_"]
+
+    @classmethod
+    def sorted(cls, rows: AbstractRows, indices: Indices, cells: Indices) -> "_Side":
+        order = np.argsort(cells, kind="stable")
+        return cls(rows, indices[order], np.append(np.flatnonzero(np.diff(cells[order], prepend=-1)), len(indices)))
+
+    def probabilities(self, first: int, last: int) -> Probabilities:
+        """Those of the rows in the cells from `first` to before `last`."""
+        return probabilities(self.rows, self.indices[self.bounds[first] : self.bounds[last]])
+
+    def extremes(self, first: int, last: int) -> tuple[Probabilities, Probabilities]:
+        """The largest and the smallest probability of each token in each of these cells."""
+        rows, starts = self.probabilities(first, last), self.bounds[first:last] - self.bounds[first]
+        return np.maximum.reduceat(rows, starts), np.minimum.reduceat(rows, starts)
+
+
+def _batches(bounds: Int[np.ndarray, "_"], vocab: int) -> Iterator[tuple[int, int]]:
+    """Consecutive cells with at most `_AT_ONCE` numbers between them, or single."""
+    first, cells = 0, len(bounds) - 1
+    while first < cells:
+        reach = int(np.searchsorted(bounds, bounds[first] + _AT_ONCE // vocab, side="right")) - 1
+        yield first, (last := max(first + 1, reach))
+        first = last
+
+
+def _room(a: _Side, b: _Side, first: int, last: int) -> Float[np.ndarray, " cells"]:
+    """What the largest TV in each of these cells is at most."""
+    (a_high, a_low), (b_high, b_low) = a.extremes(first, last), b.extremes(first, last)
+    forth, back = np.maximum(a_high - b_low, 0.0).sum(axis=1), np.maximum(b_high - a_low, 0.0).sum(axis=1)
+    return np.minimum(1.0, np.minimum(forth, back))
 
 
 def _between(a: Probabilities, b: Float[np.ndarray, "others vocab"]) -> tuple[float, bool]:
@@ -65,12 +103,3 @@ def _between(a: Probabilities, b: Float[np.ndarray, "others vocab"]) -> tuple[fl
         forth, back = of_a.max(axis=0) - of_b.min(axis=0), of_b.max(axis=0) - of_a.min(axis=0)
         largest = max(largest, float(forth.max()), float(back.max()))
     return largest, not exact
-
-
-def _by_cell(rows: AbstractRows, indices: Indices, cells: Indices) -> tuple[Probabilities, Int[np.ndarray, " cells"]]:
-    """The probabilities of the rows, sorted by cell, and where each cell starts."""
-    order = np.argsort(cells, kind="stable")
-    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
-    low = int(indices.min())
-    logs = rows.log_probs(low, int(indices.max()) + 1)
-    return np.exp(logs[indices[order] - low]), starts

@@ -18,17 +18,17 @@ from factorcomp.surveys import Marginal, Sighting, Survey
 
 def no_masks(context: Context[Survey]) -> list[ClaimResult]:
     """The claims about masks where `"auto"` finds two owners of one position."""
-    firsts = [expert.first_deviation for expert in context.survey.experts]
+    experts = context.survey.experts
     for position in range(context.question.horizon):
-        owners = [i for i, first in enumerate(firsts) if first[position] is not None][:2]
+        owners = [i for i, expert in enumerate(experts) if position in expert.deviates_at][:2]
         if len(owners) == 2:
             break
-    sightings = [firsts[i][position] for i in owners]
+    sightings = [experts[i].first_deviation[position] for i in owners]
     prefixes = [context.tokens(s.length, s.index) for s in sightings if s is not None]
     witness = PositionWitness(
         position, (context.names[owners[0]], context.names[owners[1]]), (prefixes[0], prefixes[1])
     )
-    return clash(context, witness, [name for name, first in zip(context.names, firsts, strict=True) if any(first)])
+    return clash(context, witness, [n for n, expert in zip(context.names, experts, strict=True) if expert.deviates_at])
 
 
 def clash(context: Context, witness: PositionWitness, deviators: Sequence[str]) -> list[ClaimResult]:
@@ -51,6 +51,8 @@ def mask_agreement(context: Context[Survey], masks: Mapping[int, tuple[int, ...]
             if position in masks.get(i, ()):
                 continue
             largest = max(largest, expert.largest_tv[position])
+            if position not in expert.deviates_at:
+                continue
             seen = expert.first_deviation[position]
             earlier = seen is not None and (first is None or (seen.length, seen.index) < (first.length, first.index))
             first = seen if earlier else first
@@ -91,12 +93,12 @@ def factorized_conditionals(context: Context, conditionals: Conditionals) -> Cla
     return context.result(claim, Verdict.REFUTED, why, residual=tv, witness=witness)
 
 
-def projective(context: Context, marginal: Marginal, conditionals: Conditionals) -> ClaimResult:
-    """The composition's marginal on a mask is that expert's; with factorized conditionals by Theorem 2.2."""
-    name = context.names[marginal.expert]
-    if marginal.expert in conditionals.lawless:
+def projective(context: Context, expert: int, conditionals: Conditionals, marginal: Marginal | None) -> ClaimResult:
+    """The composition's marginal on a mask is that expert's; by Theorem 2.2 without looking at it."""
+    name = context.names[expert]
+    if expert in conditionals.lawless:
         return lawless(context, name)
-    if conditionals.hold or not marginal.positions:
+    if conditionals.hold or marginal is None or not marginal.positions:
         return has_law_of(context, name)
     if not marginal.differ:
         return context.result("projective", Verdict.UNDECIDED, UNSETTLED, residual=marginal.tv, mask=name)

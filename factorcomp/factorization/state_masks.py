@@ -197,10 +197,11 @@ class StateMasks:
         bounded = replace(self._question, length=length, masks={context.names[i]: p for i, p in asked.items()})
         survey = enumerated(base, tables, bounded)
         results = {}
-        for marginal in survey.marginals:
+        assert survey.marginal is not None
+        for marginal in map(survey.marginal, survey.masks or ()):
             if marginal.differ:
                 at_length = replace(context, question=bounded, survey=survey)
-                result = masks.projective(at_length, marginal, Conditionals(None, 0.0, undecided=""))
+                result = masks.projective(at_length, marginal.expert, Conditionals(None, 0.0, undecided=""), marginal)
                 if self._limit is None or self._limit == length:
                     result = replace(result, why=self._later(result.why, length))
                 else:

@@ -52,9 +52,9 @@ class AbstractRows(abc.ABC):
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         """The normalised log-probabilities of rows `start` to `stop`; -inf exactly where the probability is 0."""
 
+    @abc.abstractmethod
     def support(self) -> Bool[np.ndarray, "prefixes vocab"]:
         """The tokens of positive probability."""
-        return np.greater(self.log_probs(0, self.shape[0]), -np.inf)
 
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
         """A bound on the rounding error of each of the rows `log_probs(start, stop)`: `2 eps (V + 8 + 4 max|l|)`.
@@ -134,6 +134,9 @@ class RationalRows(AbstractRows):
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         return self._logs[start:stop]
 
+    def support(self) -> Bool[np.ndarray, "prefixes vocab"]:
+        return np.greater(self.numerators, 0).astype(bool)
+
     def exact(self, index: int) -> ExactRow:
         pairs = zip(self.numerators[index], self.denominators[index], strict=True)
         factors = tuple(Fraction(int(n), int(d)) for n, d in pairs)
@@ -187,8 +190,16 @@ class FloatRows(AbstractRows):
                 values = np.log(values)
         return _normalised(values)
 
+    @property
+    def has_logs(self) -> bool:
+        """Whether the log-probabilities of all rows have been worked out already, and are kept."""
+        return "_logs" in vars(self)
+
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         return self._logs[start:stop]
+
+    def support(self) -> Bool[np.ndarray, "prefixes vocab"]:
+        return np.greater(self.values, 0.0 if self.scale == "probs" else -np.inf)
 
     def exact(self, index: int) -> ExactRow:
         row = [float(x) for x in self.values[index]]
@@ -197,8 +208,12 @@ class FloatRows(AbstractRows):
         factors = tuple(Fraction(0 if x == -math.inf else 1) for x in row)
         return ExactRow(factors, tuple(Fraction(0) if x == -math.inf else Fraction(x) for x in row))
 
+    def is_like(self, other: "FloatRows") -> bool:
+        """Whether both hold probabilities, or both hold logs."""
+        return (self.scale == "probs") == (other.scale == "probs")
+
     def identical(self, mine: Indices, other: AbstractRows, theirs: Indices) -> Bool[np.ndarray, " pairs"]:
-        if not isinstance(other, FloatRows) or (self.scale == "probs") != (other.scale == "probs"):
+        if not isinstance(other, FloatRows) or not self.is_like(other):
             return np.zeros(len(mine), dtype=bool)
         return (self.values[mine] == other.values[theirs]).all(axis=1)
 
@@ -237,6 +252,9 @@ class TiltedRows(AbstractRows):
     def log_probs(self, start: int, stop: int) -> Float[np.ndarray, "prefixes vocab"]:
         return self._logs[start:stop]
 
+    def support(self) -> Bool[np.ndarray, "prefixes vocab"]:
+        return self.background.support() & self.expert.support()
+
     def error(self, start: int, stop: int) -> Float[np.ndarray, " prefixes"]:
         """The errors of both rows as `(1-λ) l_b + λ l` scales them, the rounding of that sum, and its normalising."""
         weight = float(self.weight)
@@ -269,3 +287,28 @@ class TiltedRows(AbstractRows):
 
     def with_certain(self, token: int) -> "TiltedRows":
         return TiltedRows(self.background.with_certain(token), self.expert.with_certain(token), self.weight)
+
+
+def gather(
+    rows: AbstractRows, indices: Indices
+) -> tuple[Float[np.ndarray, "pairs vocab"], Float[np.ndarray, " pairs"]]:
+    """The log-probabilities of the rows `indices`, with their errors.
+
+    Of floats whose logs are not there these alone are worked out; of other rows only the range they span is read.
+    """
+    if isinstance(rows, FloatRows) and not rows.has_logs:
+        rows, indices = rows.take(indices, range(rows.shape[1])), np.arange(len(indices))
+    if len(indices) == 0:
+        return np.zeros((0, rows.shape[1])), np.zeros(0)
+    start, stop = int(indices.min()), int(indices.max()) + 1
+    return rows.log_probs(start, stop)[indices - start], rows.error(start, stop)[indices - start]
+
+
+def probabilities(rows: AbstractRows, indices: Indices) -> Float[np.ndarray, "pairs vocab"]:
+    """The probabilities in the rows `indices`, of which each has some."""
+    if not isinstance(rows, FloatRows):
+        return np.exp(gather(rows, indices)[0])
+    values = np.asfortranarray(rows.values[indices], dtype=np.float64)
+    if rows.scale != "probs":
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+    return values / values.sum(axis=1, keepdims=True)

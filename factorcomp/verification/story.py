@@ -8,15 +8,19 @@ from factorcomp.certificates.claims import Findings, Length, NullTokens, Questio
 from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.at_length import decide_at_length
-from factorcomp.factorization.decision import decide
+from factorcomp.factorization.decision import decide, decide_from
 from factorcomp.factorization.guarantees import Predicate
+from factorcomp.factorization.robust import SKIPPED
+from factorcomp.inequalities import Guarantees
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureMap
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
+from factorcomp.models.tabular import TabularModel
 from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
+from factorcomp.streaming import TooExtremeError, suits, survey
 from factorcomp.surveys import Progress
 from factorcomp.verdicts import FeatureMeasures, Marks, ModelName, Report
 from factorcomp.verification.bounds import NOTHING, Beyond, beyond_the_claims
@@ -28,7 +32,7 @@ from factorcomp.verification.kernel import (
     settle,
     settle_at_length,
 )
-from factorcomp.verification.witnesses import marks_on_the_way, steps_to_show
+from factorcomp.verification.witnesses import marks_on_the_way, marks_seen, steps_to_show
 
 
 def verify(
@@ -187,8 +191,12 @@ def _of_tables(
     """By enumeration, or by the rational kernel."""
     base = as_table(background, question.horizon, progress)
     tables = {name: as_table(expert, question.horizon, progress) for name, expert in experts.items()}
-    keep_rows, beyond, said = bounds or bool(guarantees), NOTHING, None
-    if exact:
+    keep_rows, beyond, said, marks = bounds or bool(guarantees), NOTHING, None, {}
+    streamed = None if exact else _streamed(base, tables, question, progress)
+    if streamed is not None:
+        findings, marks, seen = *streamed, None
+        beyond = Beyond(None, Guarantees(skipped=SKIPPED) if guarantees else None)
+    elif exact:
         findings = decide_exactly(base, tables, question, progress)
         seen = levels(base, tables, question, keep_rows=True) if keep_rows else None
     else:
@@ -199,9 +207,28 @@ def _of_tables(
     if mapped is not None:
         table, question = tabulated(mapped.features, mapped.masks, base, tables, question, mapped.require)
         findings, said = decide_features(findings, table, base, tables, question, exact=exact)
-    return Answer(base, tables, question, findings, beyond=beyond, features=said)
+    return Answer(base, tables, question, findings, marks, beyond, said)
 
 
+def _streamed(
+    background: TabularModel, experts: Mapping[str, TabularModel], question: Question, progress: Progress | None
+) -> tuple[Findings, Mapping[Tokens, Marks]] | None:
+    """What the streaming engine says of tables that are worth it, and that it can read."""
+    vocab, models = len(background.vocabulary), (background, *experts.values())
+    numbers = count_prefixes(vocab, question.horizon) * vocab * len(models)
+    if numbers <= NUMBERS_TO_STREAM or not suits(models, question):
+        return None
+    try:
+        seen = survey(background, experts, question, progress)
+    except TooExtremeError:
+        return None
+    findings = decide_from(seen, background, experts, question)
+    who = seen.who
+    return findings, {} if who is None else marks_seen(findings, background.vocabulary, list(experts), who)
+
+
+NUMBERS_TO_STREAM = 1 << 24
+"""Tables of floats of more numbers, in all, are streamed; NumPy is done with fewer before JAX has compiled."""
 LONGEST = 1_000_000
 """The longest sequences that are scanned."""
 NUMBERS_TO_ENUMERATE = 1 << 21

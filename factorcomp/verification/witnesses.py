@@ -1,6 +1,6 @@
 """What every model says at the prefixes of a witness, for a reader to see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -52,6 +52,23 @@ def marks_on_the_way(
             lasting = {*named, *(name for later in deviating[length:] for name in later)}
             active = tuple(name for name in experts if name in known or name in begun & lasting)
             marks[prefix[:length]] = Marks(who, active)
+    return marks
+
+
+def marks_seen(
+    findings: Findings,
+    vocabulary: Sequence[str],
+    names: Sequence[str],
+    who: Callable[[int, int], Sequence[Sequence[int]]],
+) -> dict[Tokens, Marks]:
+    """Who deviates and is active on the way to every prefix that a witness names, from an engine that can tell."""
+    marks = {}
+    for prefix in {p[:n] for r in findings.claims for p in prefixes_of(r.witness) for n in range(len(p) + 1)}:
+        index = 0
+        for token in prefix:
+            index = index * len(vocabulary) + vocabulary.index(token)
+        deviating, active = (tuple(names[i] for i in experts) for experts in who(len(prefix), index))
+        marks[prefix] = Marks(deviating, active)
     return marks
 
 

@@ -52,6 +52,26 @@ def test_proportional_floats_are_one_distribution():
     assert differ(floats("probs", [0.1, 0.2]), floats("probs", [0.1, np.nextafter(0.2, 1)])) == [True]
 
 
+@given(
+    row=st.lists(
+        st.floats(0, 1) | st.integers(0, 9).map(float) | st.floats(0, 1e-300) | st.sampled_from([5e-324, 1e-140]),
+        min_size=1,
+        max_size=4,
+    ),
+    factor=st.sampled_from([1.0, 2.0, 0.25, 3.0, 1 / 3, 0.1]),
+    spoiled=st.none() | st.integers(0, 4),
+)
+def test_proportional_floats_against_fractions(row, factor, spoiled):
+    """`a(y) b(z) = b(y) a(z)` for all y and z, by exact products of numbers down to the least float."""
+    a = np.array([0.75, *row])
+    b = a * factor
+    if spoiled is not None:
+        b[spoiled % len(b)] = np.nextafter(b[spoiled % len(b)], 2)
+    p, q = ([Fraction(float(x)) for x in numbers] for numbers in (a, b))
+    expected = any(x * q[n] != y * p[n] for x, y in zip(p, q, strict=True) for n in range(len(p)))
+    assert differ(floats("probs", a), floats("probs", b)) == [expected]
+
+
 def test_logs_that_differ_by_a_constant_are_one_distribution():
     """Exactly: adding 1 to 1e-17 is not exact, so the rounded sum is another distribution."""
     assert differ(floats("logits", [0.5, -0.25]), floats("logits", [1024.5, 1023.75])) == [False]

@@ -1,0 +1,85 @@
+"""What is asked of a tree, as far as the program for its blocks depends on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from factorcomp.certificates.claims import NullTokens, Question
+from factorcomp.models.rows import Scale
+
+LEAVES = 1 << 10
+"""The most leaves below one head: what is made of them, for all lanes, stays in cache."""
+LANES = 16
+"""About so many heads are visited side by side."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The question, and how the tree is cut: heads are the prefixes of `above` tokens, `tail` levels lie below them.
+
+    `full`: a program for blocks where every probability is positive and the composition is one component everywhere;
+    other blocks are told apart and need the general one. `weights`: `None` where all are 1. `elsewhere[i]`: the
+    positions at which the distance of expert `i` from the background is wanted.
+    """
+
+    vocab: int
+    horizon: int
+    experts: int
+    scale: Scale
+    weights: tuple[Fraction, ...] | None
+    threshold: Fraction
+    null_tokens: NullTokens
+    reachable_only: bool
+    eos: int | None
+    elsewhere: tuple[frozenset[int], ...]
+    full: bool
+    above: int
+    tail: int
+    lanes: int
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks: groups of heads that are visited side by side."""
+        return self.vocab**self.above // self.lanes
+
+
+def plan(
+    question: Question, names: Sequence[str], vocab: int, eos: int | None, scale: Scale, leaves: int = LEAVES
+) -> Plan:
+    """The plan for a question about the experts `names`."""
+    weights = tuple(question.weight(name) for name in names)
+    given = question.given_masks
+    everywhere = frozenset(range(question.horizon))
+    if question.masks is None or (given is None and not question.threshold):
+        elsewhere = tuple(frozenset[int]() for _ in names)  # nobody asks, or nobody differs off the masks to be found
+    else:
+        elsewhere = tuple(everywhere - frozenset((given or {}).get(name, ())) for name in names)
+    return Plan(
+        vocab,
+        question.horizon,
+        len(names),
+        scale,
+        None if set(weights) == {1} else weights,
+        question.threshold,
+        question.null_tokens,
+        question.scope == "reachable",
+        eos,
+        elsewhere,
+        False,
+        *cut(vocab, question.horizon, leaves),
+    )
+
+
+def cut(vocab: int, horizon: int, leaves: int = LEAVES) -> tuple[int, int, int]:
+    """The levels above the heads and below, and the lanes: a power of `vocab`, which divides the number of heads."""
+    tail = min(horizon, _power_within(vocab, leaves))
+    above = horizon - tail
+    return above, tail, vocab ** min(above, _power_within(vocab, LANES))
+
+
+def _power_within(vocab: int, limit: int) -> int:
+    """The largest `n >= 1` with `vocab ** n <= limit`, or 1."""
+    power = 1
+    while vocab ** (power + 1) <= limit:
+        power += 1
+    return power

@@ -1,0 +1,126 @@
+"""What is added up, maximised and seen first over a tree, block by block."""
+
+from typing import Any, NamedTuple
+
+from jaxtyping import Float, Int, UInt32, UInt64
+
+from factorcomp.streaming.arrays import Array, namespace, settle
+from factorcomp.streaming.plan import Plan
+
+NOWHERE = 1 << 62
+"""The block in which something was not found."""
+MARKS = (
+    "undefined", "overlap", "conflict", "z_differs", "z_unsure", "far", "far_unsure", "following",
+    "following_unsure", "endless",
+)  # fmt: skip
+"""What is looked for: the bits of a prefix's marks; those that follow are the experts that deviate there."""
+MAXIMA = ("far", "following", "log_z_max", "minus_log_z_min", "error", "open", "extreme", "unfit", "unended")
+"""What is maximised: the distance to the nearest component, the range of `log B` over children, `log Z`, `-log Z`, the
+rounding bound of those; and, as 0 or 1, whether who deviates was left open, a number is too extreme, the full program
+does not fit, a sequence has not ended."""
+
+
+class Totals(NamedTuple):
+    """Of some subtrees.
+
+    `counted[f]`: the number and the mass of the prefixes with the feature `f`: in scope; then by expert those where it
+    deviates, where it does for the first time, and where it is active. `masses`: of undefined prefixes, of the
+    switching model's distance, and not ended. `lengths`: expected, of the components and the composition.
+    `first[t, mark]`: the first block with a marked prefix of `t` tokens, or `NOWHERE`.
+    """
+
+    counted: Float[Array, "features 2"]
+    masses: Float[Array, "3"]
+    lengths: Float[Array, " laws"]
+    oscillation: Float[Array, " experts"]
+    distance: Float[Array, "experts positions"]
+    runs: Int[Array, " experts"]
+    maxima: Float[Array, " kinds"]
+    first: Int[Array, "positions marks"]
+
+
+SUMS = 3
+"""The first fields are sums, those that follow maxima, the last a minimum."""
+
+
+def together(mine: Totals, other: Totals) -> Totals:
+    """Of both; the sums in this order."""
+    xp = namespace(mine.masses)
+    sums = [a + b for a, b in zip(mine[:SUMS], other[:SUMS], strict=True)]
+    largest = [xp.maximum(a, b) for a, b in zip(mine[SUMS:-1], other[SUMS:-1], strict=True)]
+    return Totals(*sums, *largest, xp.minimum(mine.first, other.first))
+
+
+class Tally:
+    """Collects numbers by the fields of `Totals`, from levels as they are visited, and ends as one.
+
+    `marks`: of each prefix visited, by length, as bits; `active`: who is active there.
+    """
+
+    def __init__(self, plan: Plan, xp: Any):
+        self.plan = plan
+        self.xp = xp
+        zero = xp.zeros(())
+        self.featured: list[tuple[UInt64[Array, "prefixes lanes"], Float[Array, "prefixes lanes"]]] = []
+        self.undefined = self.tv_to_switching = self.unended = zero
+        self.lengths = [zero] * (plan.experts + 2)
+        self.oscillation, self.runs = [zero] * plan.experts, [xp.zeros((), dtype=xp.int32)] * plan.experts
+        self.distance = [[zero] * plan.horizon for _ in range(plan.experts)]
+        self.maxima = dict.fromkeys(MAXIMA, zero) | dict.fromkeys(("log_z_max", "minus_log_z_min"), zero - xp.inf)
+        self.active: dict[int, UInt32[Array, "prefixes lanes"]] = {}
+        self.marks: dict[int, UInt32[Array, "prefixes lanes"]] = {}
+
+    def largest(self, kind: str, value: Array) -> None:
+        """Takes in one of `MAXIMA`."""
+        self.maxima[kind] = self.xp.maximum(self.maxima[kind], value)
+
+    def mark(self, length: int, marks: UInt32[Array, "prefixes lanes"]) -> None:
+        """Marks prefixes of this length."""
+        self.marks[length] = self.marks[length] | marks if length in self.marks else marks
+
+    def count(self, features: UInt64[Array, "prefixes lanes"], reach: Float[Array, "prefixes lanes"]) -> None:
+        """Counts and weighs the prefixes by their features, which are bits."""
+        self.featured.append((features, reach))
+
+    def totals(self, block: Int[Array, ""]) -> Totals:
+        """All that was collected in this block."""
+        xp, stack = self.xp, self.xp.stack
+        places = xp.arange(len(MARKS) + self.plan.experts, dtype=xp.uint32)
+        nowhere = xp.full(places.shape, NOWHERE, dtype=xp.int64)
+        first = [nowhere] * self.plan.horizon
+        for length, marks in self.marks.items():
+            some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
+            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, block, nowhere)
+        return Totals(
+            self._counted(),
+            stack([self.undefined, self.tv_to_switching, self.unended]),
+            stack(self.lengths),
+            stack(self.oscillation),
+            stack([stack(row) for row in self.distance]),
+            stack(self.runs),
+            stack([self.maxima[kind] for kind in MAXIMA]),
+            stack(first),
+        )
+
+    def _counted(self) -> Float[Array, "features 2"]:
+        """Numbers and masses by feature."""
+        xp = self.xp
+        if not self.featured:
+            return xp.zeros((1 + 3 * self.plan.experts, 2))
+        features, reach = settle(tuple(xp.concatenate(parts) for parts in zip(*self.featured, strict=True)))
+        counted = []
+        for place in range(1 + 3 * self.plan.experts):
+            there = (features & xp.uint64(1 << place)) != 0
+            number, mass = there.sum(axis=0, dtype=xp.int32), xp.where(there, reach, 0.0).sum(axis=0)
+            counted.append(xp.stack([number.sum() * 1.0, mass.sum()]))
+        return xp.stack(counted)
+
+
+def marked(**flags: Array) -> UInt32[Array, "prefixes lanes"]:
+    """Marks by name (`MARKS`), as bits."""
+    bits: Any = None
+    for name, flag in flags.items():
+        xp = namespace(flag)
+        bit = xp.where(flag, xp.uint32(1 << MARKS.index(name)), xp.uint32(0))
+        bits = bit if bits is None else bits | bit
+    return bits
