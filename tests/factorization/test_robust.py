@@ -407,6 +407,22 @@ def test_factorized_models_have_no_target_to_miss(late, more):
     assert names[names.index("projective:up") + 1 :] == more
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_the_log_odds_of_eos_are_shown_where_they_are_farthest(late):
+    """Odds of EOS 6 against the nearest component's 3 at one prefix, 9/4 against 3/2 at the other."""
+    far, near = [["1/4", "3/4"], ["1/3", "2/3"]], [["2/5", "3/5"], ["2/5", "3/5"]]
+    first, second = (near, far) if late else (far, near)
+
+    def table(first: list[str], second: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[first], [second, ["0", "1"]]], ["a", "end"], eos="end")
+
+    half = ["1/2", "1/2"]
+    experts = {name: table(first[i], second[i]) for i, name in enumerate(("up", "down"))}
+    ending = verify(table(half, half), experts).robust.ending
+    assert ending.prefix == (("a",) if late else ())
+    assert (ending.composition, ending.component) == (pytest.approx(math.log(6)), pytest.approx(math.log(3)))
+
+
 def test_a_token_that_only_the_reference_says():
     """Up excludes `b`, down `c`, the composition both; the nearest is up, which says `c`: `KL(S || P^)` is infinite."""
     case, seen = nearest_to([[BASE]], [[NO_B]], [[NO_C]])
