@@ -142,7 +142,7 @@ def test_vocabularies_are_aligned() -> None:
     with pytest.raises(KernelError, match='up: got the token "c", which the background lacks'):
         decide(straight, {"up": Model(("a", "c"), None, straight.steps)}, Question(2))
     with pytest.raises(KernelError, match='up: got the token "b", which the expert lacks'):
-        decide(straight, {"up": Model(("a",), None, (((1,),), ((1,),)))}, Question(2))
+        decide(straight, {"up": Model(("a",), None, (((Fraction(1),),),) * 2)}, Question(2))
     with pytest.raises(KernelError, match="EOS"):
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
 
