@@ -198,6 +198,15 @@ def test_extreme_logits_give_no_nan(extreme: float) -> None:
         assert found["pointwise_joint"].verdict is Verdict.REFUTED
 
 
+def test_a_normalizer_too_small_for_a_logarithm_leaves_no_residual() -> None:
+    """At the start Z is above 1, after it about `exp(-1e308)`, of which it is only known that it may be 0."""
+    near, never = [(0.0, 1.0)], -1e308
+    base = logs([(0.0, 0.0)], [(0.0, 0.0)] * 2)
+    experts = {"up": logs(near, [(0.0, never)] * 2), "down": logs(near, [(never, 0.0)] * 2)}
+    result = decide(base, experts, Question(2))["unit_normalizer"]
+    assert (result.verdict, result.residual) == (Verdict.REFUTED, None)
+
+
 @pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(3, 2), Fraction(7, 3)])
 def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     """FC holds for experts with a fractional weight on a product background, though their rows are irrational (1.9)."""

@@ -127,6 +127,15 @@ def test_floats_out_of_range_say_nothing():
     assert report.features.conditions["factorized_conditionals"].verdict is UNDECIDED
 
 
+def test_floats_that_reach_no_sequence_say_nothing():
+    """Up and down exclude each other's token nearly: all products are below the floats, though Z is not 0."""
+    up, down = np.array([[0.0, -800.0]]), np.array([[-800.0, 0.0]])
+    base, *own = (TabularModel.from_log_probs([row], ["a", "b"]) for row in (np.log([[0.5, 0.5]]), up, down))
+    report = verify(base, dict(zip(("up", "down"), own, strict=True)), features=lambda y: y)
+    assert report["well_defined"].verdict is HOLDS
+    assert report.features.path_oscillation is None
+
+
 def test_weights_tilt_the_experts(tmp_path):
     """Every claim is about the tilted experts of 1.9: the same as with these given."""
     draw = random.Random(7)
