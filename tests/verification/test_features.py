@@ -15,6 +15,7 @@ from factorcomp.certificates.claims import Verdict
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureTable
 from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.rows import FloatRows
 from factorcomp.verification.features import as_map
 from tests import golden, oracle, oracle_features, subjects
 from tests.feature_maps import random_features, written
@@ -287,6 +288,17 @@ def test_one_open_prefix_leaves_the_condition_open():
     base = TabularModel.from_log_probs(steps, ["a", "b"])
     report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [1], "down": [2]})
     assert report.features.conditions["informs_about_one"].verdict is UNDECIDED
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0**27, 2.0**40])
+def test_large_logits_are_not_taken_for_a_difference(shift):
+    """After `a` and `b` the same row but for a constant, in which floats lose the digits of its probabilities."""
+    row = np.array([0.0, 0.5])
+    steps = FloatRows(row[None], "logits"), FloatRows(np.stack([row, row + shift]), "logits")
+    base = TabularModel(("a", "b"), steps)
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [0], "down": [1]})
+    for name in ("independent_given_prefix", "informs_about_one", "factorized_conditionals"):
+        assert report.features.conditions[name].verdict is UNDECIDED
 
 
 def test_floats_know_what_no_token_can_tell():
