@@ -1,5 +1,6 @@
 """One length of finite-state models, by hand: what the agreement with enumeration does not compare."""
 
+import itertools
 import re
 from fractions import Fraction
 
@@ -80,6 +81,14 @@ def test_conditionals_that_fail_beyond_what_is_enumerated(length, verdict, monke
     monkeypatch.setattr(state_masks, "NUMBERS_TO_ENUMERATE", 1)
     found = decide_at_length(base, {"up": up}, question)["factorized_conditionals"]
     assert (found.verdict, truth.verdict, found.witness) == (verdict, verdict, truth.witness)
+
+
+def test_the_smallest_period_of_every_short_word():
+    """The definition: the fewest letters after which the word goes on as it began."""
+    for length in range(9):
+        for word in map(list, itertools.product([False, True], repeat=length)):
+            periods = (p for p in range(length + 1) if p or not word if word[p:] == word[: length - p])
+            assert state_masks.smallest_period(word) == next(periods)
 
 
 def by_enumeration(base: FiniteStateModel, experts: dict[str, FiniteStateModel], question: Question) -> Findings:

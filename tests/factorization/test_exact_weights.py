@@ -177,6 +177,9 @@ def test_floats_are_exact_numbers():
     found = exact_weights(base, {"up": up, "twice": logs(0.0, 0.2, 0.6)})
     assert found.contains({"up": 1, "twice": "1/2"}) == found.contains({"up": 2, "twice": 0})
     assert found.contains({"up": "1/2", "twice": "1/4"})
+    tilted = logs(0.25, 1.0, -0.5)  # the log-ratios are differences: (0, 1/8, 3/8) and twice as much
+    given = {"up": logs(0.25, 1.125, -0.125), "twice": logs(0.25, 1.25, 0.25)}
+    assert exact_weights(tilted, given).contains({"up": "1/2", "twice": "1/4"})
     off = exact_weights(base, {"up": up, "twice": logs(0.0, 0.2, np.nextafter(0.6, 1))})
     assert not off.contains({"up": "1/2", "twice": "1/4"})
 

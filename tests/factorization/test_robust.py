@@ -103,6 +103,13 @@ def check_reference(truth: Truth, kernel: oracle.Kernel, seen: Comparison):
     sums = dict.fromkeys(("distances", "distances_met", "tanh", "oscillation", "cross"), 0.0)
     chain = 0.0
     reached = [h for h in case.reachable if oracle.mass_of(law, h) > 0]
+    smallest = float(min((oracle.row_tv(case.composition[h], kernel[h]) for h in reached), default=0))
+    if smallest > CLOSE:  # 7.2
+        floor = next(bound for bound in seen.bounds if bound.name == "floor")
+        assert (floor.below, floor.value) == (
+            True,
+            pytest.approx(1 - (1 - smallest**2) ** (case.length / 2), abs=CLOSE),
+        )
     for h in case.reachable:
         p, s, w = case.composition[h], kernel[h], case.weights[h]
         mine, theirs = case.probability(h), oracle.mass_of(law, h)
@@ -550,6 +557,15 @@ def test_small_deviations_count_who_is_off_duty():
     small = next(bound for bound in switching.bounds if bound.name == "small_deviations")
     reach = 3 * math.log(1.5) / 4
     assert small.value == pytest.approx(min(2 * math.tanh(reach), math.sqrt(2) * reach), abs=CLOSE)
+
+
+def test_a_token_that_nobody_says_is_not_dropped():
+    """8.2 (4) is withheld where `drop` drops a token of the reference, and not where all exclude one alike."""
+    rows = (["1/2", "1/2", "0"], ["1/4", "3/4", "0"], ["2/5", "3/5", "0"])
+    base, up, down = (TabularModel.from_probabilities([[row]], ["a", "b", "c"]) for row in rows)
+    switching = verify(base, {"up": up, "down": down}, null_tokens="drop").robust["switching"]
+    small = next(bound for bound in switching.bounds if bound.name == "small_deviations")
+    assert small.value == pytest.approx(math.log(1.5) / 4, abs=1e-3)
 
 
 def test_a_token_the_expert_never_says_on_its_mask():

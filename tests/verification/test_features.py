@@ -331,6 +331,18 @@ def test_pushforwards_that_cannot_be_composed(null_tokens, background, up, down,
     assert f"after 'b' {why}" in found.why
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_weighted_expert_without_a_law_has_no_pushforward(exact):
+    """1.9: after `a`, where down does not let the composition go, up shares no token with the background."""
+    base, up, down = (
+        two_steps(rows, False) for rows in ("1/2 1/2, 1 0, 1/2 1/2", "1/2 1/2, 0 1, 1/2 1/2", "0 1, 1 0, 1/2 1/2")
+    )
+    report = verify(base, {"up": up, "down": down}, features=lambda y: y[::-1], weights={"up": 2}, exact=exact)
+    assert report["well_defined"].verdict is HOLDS
+    assert report["feature_commutes"].verdict is UNDECIDED
+    assert "weighted, up reaches a prefix where it shares no token" in report["feature_commutes"].why
+
+
 def test_without_masks_nothing_is_said_of_blocks():
     base = two_steps(BACKGROUND, logs=False)
     about = verify(base, {"up": base}, features=lambda y: y).features
