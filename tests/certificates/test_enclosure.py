@@ -1,5 +1,6 @@
 """Numbers that are not rational: enclosures hold the truth, and what deviation settles stays exact."""
 
+import itertools
 import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -21,7 +22,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
-from factorcomp.certificates.rows import Rows, same
+from factorcomp.certificates.rows import Rows, oscillation, same
 from tests.certificates.subjects import decided
 from tests.strategies import Instance, instances
 
@@ -235,6 +236,22 @@ def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
     half, third = (rows.rational([Fraction(1, n), 1 - Fraction(1, n)]) for n in (2, 3))
     if weight == Fraction(1, 2):
         assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
+
+
+@pytest.mark.parametrize("logits", list(itertools.permutations((0.0, 0.25, 2.0))))
+def test_the_oscillation_of_logits_is_between_their_extremes(logits: tuple[float, ...]) -> None:
+    """0.1: 2 nats, whatever the order of the tokens; against a background of logs, and one of fractions."""
+    rows = Rows([], exact=False)
+    expert = rows.read("logs", logits)
+    assert oscillation(expert, rows.read("logs", (1.0, 1.0, 1.0))) == (1, 2)
+    assert oscillation(expert, rows.rational([Fraction(1, 3)] * 3)) == (1, 2)
+
+
+def test_a_power_of_one_is_one() -> None:
+    """Powers beyond the largest leave a row unknown; not if what they are of is 1."""
+    rows = Rows([Fraction(1, 65)], exact=False)
+    half = rows.rational([Fraction(1)] * 2)
+    assert rows.product([(half, Fraction(64, 65)), (half, Fraction(1, 65))]) is half
 
 
 def test_powers_some_of_which_are_whole() -> None:

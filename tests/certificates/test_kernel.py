@@ -83,6 +83,11 @@ def test_progress_reaches_the_end() -> None:
     rows = table([HALF], [HALF] * 2, [HALF] * 4)
     decide(rows, {"up": rows}, Question(3), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(0, 7), (1, 7), (3, 7), (7, 7)]
+    seen.clear()
+    thirds = (Fraction(1, 3),) * 3
+    rows = Model(("a", "b", "c"), None, ((thirds,), (thirds,) * 3))
+    decide(rows, {"up": rows}, Question(2), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 4), (1, 4), (4, 4)]
 
 
 @pytest.mark.parametrize("lawless", ["up", "down"])

@@ -604,3 +604,6 @@ def test_equal_floats_are_no_proof_that_laws_are_the_same():
         found = against(seen, [step.rows.components[0] for step in seen.steps])
         assert found.tv == pytest.approx(0.0, abs=1e-15)
         assert found.same is same
+    sure = table(["1", "0"])  # but a row of one token is no result of rounding
+    seen = levels(base, {"up": sure, "down": sure}, Question(2), keep_rows=True)
+    assert against(seen, [step.rows.components[1] for step in seen.steps]).same
