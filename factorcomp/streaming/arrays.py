@@ -1,6 +1,6 @@
-"""One text for arrays of NumPy and of JAX: choices, and sets of experts as bits."""
+"""One text for arrays of NumPy and of JAX: nested tuples of them, and sets of experts as bits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,23 +14,31 @@ def namespace(array: Array) -> Any:  # numpy or jax.numpy
     return array.__array_namespace__()
 
 
-def choose(condition: Array, then: Callable[..., T], otherwise: Callable[..., T], *operands: object) -> T:
-    """`then(*operands)` or `otherwise(*operands)`, of which only one is computed, in JAX as well."""
-    if isinstance(condition, bool | np.bool_ | np.ndarray):
-        return then(*operands) if condition else otherwise(*operands)
-    import jax
-
-    return jax.lax.cond(condition, then, otherwise, *operands)
-
-
 def settle(values: T) -> T:
     """The same arrays, computed once and kept: in JAX a border that the compiler does not compute again across."""
+    if all(isinstance(x, np.ndarray | np.generic) for x in leaves(values)):
+        return values
     import jax
 
-    leaves = jax.tree.leaves(values)
-    return (
-        values if all(isinstance(x, np.ndarray | np.generic) for x in leaves) else jax.lax.optimization_barrier(values)
-    )
+    return jax.lax.optimization_barrier(values)
+
+
+def leaves(tree: Any) -> Iterator[Array]:
+    """The arrays of nested tuples and lists, in order; `None` is none."""
+    if isinstance(tree, tuple | list):
+        for part in tree:
+            yield from leaves(part)
+    elif tree is not None:
+        yield tree
+
+
+def each(function: Callable[..., Any], *trees: Any) -> Any:
+    """`function` of the arrays of nested tuples and lists of one form, in that form; `None` stays."""
+    first = trees[0]
+    if isinstance(first, tuple | list):
+        parts = [each(function, *parts) for parts in zip(*trees, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return None if first is None else function(*trees)
 
 
 def as_bits(flags: Sequence[Array]) -> Array:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from jaxtyping import Bool, Float, UInt32
 
 from factorcomp.models.rows import EPS, Scale
-from factorcomp.streaming.arrays import Array, as_bits, fold, namespace
+from factorcomp.streaming.arrays import Array, as_bits, fold, namespace, settle
 from factorcomp.streaming.plan import Plan
 
 Values = Float[Array, "vocab prefixes lanes"]
@@ -35,7 +35,7 @@ class Compared(NamedTuple):
 
     `opens`: experts that make a token possible which the background excludes. `oscillation`: of each expert's log-ratio
     where it differs, times its weight. `open`: somewhere rounding left open who deviates. `extreme`: somewhere a
-    probability is too small for anything but logs. `full`: every probability is positive. `size`: the largest log.
+    probability is too small for anything but logs. `size`: the largest log.
     """
 
     differs: Bits
@@ -44,7 +44,6 @@ class Compared(NamedTuple):
     oscillation: tuple[Numbers, ...]
     open: Bool[Array, ""]
     extreme: Bool[Array, ""]
-    full: Bool[Array, ""]
     size: Float[Array, ""]
 
 
@@ -52,11 +51,11 @@ def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) 
     """Who deviates: the oscillation of `log p_i/p_b`, by rows, against 0 and the threshold (theory.md, 1.2)."""
     xp = namespace(values[0])
     base = values[0]
-    low, size = _sizes(plan.scale, values, full=plan.full)
+    smallest, size = _sizes(plan.scale, values)
     differs, deviates, opens, oscillations, undecided = [], [], [], [], xp.zeros((), dtype=bool)
     for i, rows in enumerate(values[1:]):
         unlike = fold(xp.logical_or, rows != base)
-        value, opened = _oscillation(plan, rows, base)
+        value, opened = settle(_oscillation(plan, rows, base))
         value = xp.where(unlike, value, 0.0)
         weight = 1.0 if plan.weights is None else float(plan.weights[i])
         limit = float(plan.threshold) / weight
@@ -74,51 +73,46 @@ def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) 
     return Compared(
         differing if given is None else given.differs,
         (as_bits(deviates) if plan.threshold else differing) if given is None else given.deviates,
-        xp.zeros_like(differing) if plan.full else as_bits(opens),
+        as_bits(opens),
         tuple(oscillations),
         undecided if given is None else xp.zeros_like(undecided),
-        size > LARGEST_LOG if plan.scale != "probs" else low < SMALLEST,
-        low > 0 if plan.full else xp.ones((), dtype=bool),
+        (size > LARGEST_LOG) | (smallest < SMALLEST),
         size,
     )
 
 
-def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags | None]:
+def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags]:
     """`max f - min f` of `f = log p/q`, inf where supports differ; and whether `p` opens a token."""
     xp = namespace(rows)
     logs = plan.scale != "probs"
-    if plan.full:
-        f = rows - base if logs else rows / base
-        high, low = fold(xp.maximum, f), fold(xp.minimum, f)
-        return (high - low if logs else xp.log(high / low)), None
     nothing = -xp.inf if logs else 0.0
     mine, theirs = rows > nothing, base > nothing
     both = mine & theirs
     f = xp.where(both, rows, 0.0) - xp.where(both, base, 0.0) if logs else rows / xp.where(theirs, base, 1.0)
-    shared = fold(xp.logical_or, both)
+    f = settle(f)
+    shared = settle(fold(xp.logical_or, both))
     high = xp.where(shared, fold(xp.maximum, xp.where(both, f, nothing)), 1.0)
     low = xp.where(shared, fold(xp.minimum, xp.where(both, f, xp.inf)), 1.0)
     value = high - low if logs else xp.log(high / low)
     return xp.where(fold(xp.logical_or, mine != theirs), xp.inf, value), fold(xp.logical_or, mine & ~theirs)
 
 
-def _sizes(scale: Scale, values: tuple[Values, ...], *, full: bool) -> tuple[Array, Array]:
-    """The smallest probability (logs: 0 or 1), which is positive unless `full`; and the largest log of either sign."""
+def _sizes(scale: Scale, values: tuple[Values, ...]) -> tuple[Array, Array]:
+    """The smallest positive probability and the largest log, of either sign: one of them, as the scale has it."""
     xp = namespace(values[0])
     if scale == "probs":
-        least = [(rows if full else xp.where(rows > 0, rows, 1.0)).min(axis=(0, 1)).min() for rows in values]
-        return xp.stack(least).min(), xp.zeros(())
-    sizes = [xp.abs(rows) if full else xp.where(rows > -xp.inf, xp.abs(rows), 0.0) for rows in values]
-    size = xp.stack([s.max(axis=(0, 1)).max() for s in sizes]).max()
-    return xp.where(xp.isinf(size), 0.0, 1.0), size
+        return xp.stack([xp.where(rows > 0, rows, 1.0).min(axis=(0, 1)).min() for rows in values]).min(), xp.zeros(())
+    sizes = [xp.where(rows > -xp.inf, xp.abs(rows), 0.0).max(axis=(0, 1)).max() for rows in values]
+    return xp.ones(()), xp.stack(sizes).max()
 
 
 def probabilities(scale: Scale, values: Values) -> Values:
     """Rows that sum to 1: the proportions of probabilities, or of the exponentials of logs; zeros are exact."""
     xp = namespace(values)
     if scale != "probs":
-        values = xp.exp(values - fold(xp.maximum, values))
-    return values * (1.0 / fold(xp.add, values))
+        values = xp.exp(values - settle(fold(xp.maximum, values)))
+    values = settle(values)
+    return settle(values * settle(1.0 / fold(xp.add, values)))
 
 
 def components(plan: Plan, values: tuple[Values, ...]) -> tuple[Values, ...]:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from jaxtyping import Int
 
 from factorcomp.models.rows import EPS
-from factorcomp.streaming.arrays import Array, fold, has, namespace, settle, several
-from factorcomp.streaming.forward import Composed, compose, is_clean, sole
+from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
+from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Bits, Compared, Flags, Given, Numbers, Values, compare, components
 from factorcomp.streaming.totals import MARKS, Tally, marked
@@ -59,12 +59,11 @@ class Level(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows at the prefixes of one length; `None` in a full program: the components below the last level but one,
-    and how they compose."""
+    """The rows at the prefixes of one length."""
 
     compared: Compared
-    components: tuple[Values, ...] | None
-    composed: Composed | None
+    components: tuple[Values, ...]
+    composed: Composed
 
 
 def root(plan: Plan, xp: Any) -> Carried:
@@ -93,20 +92,17 @@ def examine(plan: Plan, values: Sequence[tuple[Values, ...]], given: Sequence[Gi
             parts = given[-1:] if group is last else given[:-1]
             known = Given(*(xp.concatenate(bits) for bits in zip(*parts, strict=True)))
         compared = compare(plan, group, known)
-        needed = not plan.full or group is not last or any(plan.horizon - 1 in where for where in plan.elsewhere)
-        probs = components(plan, group) if needed else None
-        composed = None if plan.full or probs is None else compose(plan, probs, compared)
-        rows = settle(Rows(compared, probs, composed))
+        probs = components(plan, group)
+        rows = settle(Rows(compared, probs, compose(plan, probs, compared)))
         levels += [rows] if group is last else _cut(rows, sizes)
     return levels
 
 
 def _cut(rows: Rows, sizes: Sequence[int]) -> list[Rows]:
     """The levels of rows side by side."""
-    import jax
 
     def part(start: int, stop: int) -> Rows:
-        return jax.tree.map(lambda x: x[..., start:stop, :] if x.ndim > 1 else x, rows)
+        return each(lambda x: x[..., start:stop, :] if x.ndim > 1 else x, rows)
 
     return [part(sum(sizes[:n]), sum(sizes[: n + 1])) for n in range(len(sizes))]
 
@@ -122,9 +118,7 @@ def descend(
     levels = []
     for n, level in enumerate(rows):
         scope = carried.reachable if plan.reachable_only else xp.ones_like(carried.reachable)
-        deviates = level.compared.deviates
-        if not plan.full:
-            deviates = xp.where(scope, deviates, xp.uint32(0))
+        deviates = xp.where(scope, level.compared.deviates, xp.uint32(0))
         starts = deviates & ~carried.last
         carried = carried._replace(runs=tuple(r + has(starts, i) for i, r in enumerate(carried.runs)))
         levels.append(Level(carried, scope, deviates, level.composed))
@@ -145,23 +139,14 @@ def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried
     def in_order(x: Array) -> Array:
         return x.swapaxes(0, 1).reshape(-1, x.shape[-1])
 
-    reach, reachable, ratio, ended = parent.reach, parent.reachable, parent.ratio, parent.ended
-    if rows.composed is None:
-        assert rows.components is not None
-        probs = sole(rows.components, rows.compared.differs)
-        reachable, ratio = to_all(reachable), to_all(ratio)
-    else:
-        probs = rows.composed.probs
-        reach = xp.where(rows.composed.undefined, 0.0, reach)
-        reachable = (reachable & ~rows.composed.undefined) & (probs > 0)
-        ratio = ratio * rows.composed.turn
+    undefined, probs, ended = rows.composed.undefined, rows.composed.probs, parent.ended
     if ended is not None:
         ended = in_order(ended | (xp.arange(plan.vocab) == plan.eos)[:, None, None])
     return Carried(
-        in_order(reach * probs),
-        in_order(reachable),
-        in_order(ratio),
-        tuple(in_order(law * p) for law, p in zip(parent.laws, rows.components or (), strict=False)),
+        in_order(xp.where(undefined, 0.0, parent.reach) * probs),
+        in_order((parent.reachable & ~undefined) & (probs > 0)),
+        in_order(parent.ratio * rows.composed.turn),
+        tuple(in_order(law * p) for law, p in zip(parent.laws, rows.components, strict=False)),
         ended,
         in_order(to_all(parent.began | deviates)),
         in_order(to_all(deviates)),
@@ -178,16 +163,11 @@ def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) ->
     tally.mark(length, level.deviates << xp.uint32(len(MARKS)))
     for i in range(plan.experts):
         there = scope & has(compared.differs, i)
-        size = compared.oscillation[i] if plan.full else xp.where(there, compared.oscillation[i], 0.0)
+        size = xp.where(there, compared.oscillation[i], 0.0)
         tally.oscillation[i] = xp.maximum(tally.oscillation[i], size.max())
-        if length in plan.elsewhere[i] and rows.components is not None:
+        if length in plan.elsewhere[i]:
             distance = 0.5 * fold(xp.add, xp.abs(rows.components[i + 1] - rows.components[0]))
             tally.distance[i][length] = xp.where(there, distance, 0.0).max()
-    if composed is None:
-        tally.largest("log_z_max", xp.zeros(()))
-        tally.largest("minus_log_z_min", xp.zeros(()))
-        tally.largest("unfit", ~(compared.full & is_clean(plan, compared) & inherited.reachable.all()) * 1.0)
-        return
     bad = composed.undefined & scope
     sound = scope & ~composed.undefined
     tally.undefined = tally.undefined + xp.where(bad, inherited.reach, 0.0).sum(axis=0).sum()
@@ -211,17 +191,10 @@ def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) ->
 def close(plan: Plan, rows: Rows, levels: Sequence[Level], tally: Tally) -> Flags | None:
     """The masses of sequences after the last level: `TV = sum (P - S)_+` where `P` goes, with `S = P ratio`.
 
-    In a full program `ratio` stays what it is at the heads, and so do the masses of all sequences below them.
-
     **Returns:** which sequences have ended, with EOS.
     """
     xp, last = tally.xp, levels[-1].inherited
     tally.runs = [xp.maximum(most, r.max()) for most, r in zip(tally.runs, last.runs, strict=True)]
-    if rows.composed is None:
-        heads = levels[0].inherited
-        apart = heads.reach * xp.maximum(1.0 - heads.ratio, 0.0)
-        tally.tv_to_switching = tally.tv_to_switching + apart.sum(axis=0).sum()
-        return None
     leaves = children(plan, rows, last, levels[-1].deviates)
     apart = xp.where(leaves.reachable, leaves.reach * xp.maximum(1.0 - leaves.ratio, 0.0), 0.0)
     tally.tv_to_switching = tally.tv_to_switching + apart.sum(axis=0).sum()
@@ -242,9 +215,7 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
     for n, level in reversed(list(enumerate(levels))):
         inherited, scope, children = level.inherited, level.in_scope, _gathered(plan, level, below, tally, length + n)
         ahead = level.deviates | children.ahead
-        active = (inherited.began | level.deviates) & ahead
-        if not plan.full:
-            active = xp.where(scope, active, xp.uint32(0))
+        active = xp.where(scope, (inherited.began | level.deviates) & ahead, xp.uint32(0))
         tally.active[length + n] = active
         overlap, conflict = several(level.deviates), several(active)
         marks, ends = marked(overlap=overlap, conflict=conflict), None

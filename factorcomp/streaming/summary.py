@@ -1,5 +1,6 @@
 """What was seen, as the survey from which claims are decided."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, overload
@@ -11,9 +12,11 @@ from factorcomp.enumeration.summary import compare_marginals, masks_of
 from factorcomp.models.rows import FloatRows, Scale
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.engine import Visit
+from factorcomp.streaming.kept import KeptWork, identity
 from factorcomp.streaming.plan import plan
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MARKS, NOWHERE
+from factorcomp.streaming.workers import Workers
 from factorcomp.surveys import ExpertSurvey, Marginal, Meeting, Progress, Sighting, Survey, TerminationSurvey, Vanishing
 
 MOST_EXPERTS = 20
@@ -33,15 +36,18 @@ def survey(
     experts: Mapping[str, TabularModel],
     question: Question,
     progress: Progress | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Survey:
     """The survey of tables of floats of one kind, of at least one position.
 
-    Raises `TooExtremeError` where a probability is below 1e-290.
+    `resume`: the file in which the work is kept, and from which it goes on. Raises `TooExtremeError` where a
+    probability is below 1e-290, `InputError` where the file does not belong to this survey.
     """
     models, names = (background, *experts.values()), list(experts)
     eos = None if background.eos is None else background.vocabulary.index(background.eos)
     asked = plan(question, names, len(background.vocabulary), eos, _scale(background))
-    visit = Visit(asked, Tables.of(models, question.horizon), models, progress)
+    kept = None if resume is None else KeptWork(resume, identity(asked, question, models))
+    visit = Visit(asked, Tables.of(models, question.horizon), models, Workers(progress, kept))
     return summarize(visit, question, names)
 
 
@@ -103,7 +109,7 @@ def _marginal(
     """The marginals on a mask, from a visit to the prefixes that just contain it."""
     asked = replace(question, length=max(positions, default=0) + 1, masks=None)
     shorter = plan(asked, names, visit.plan.vocab, visit.plan.eos, visit.plan.scale)
-    there = Visit(shorter, visit.tables, visit.models) if shorter.horizon < visit.plan.horizon else visit
+    there = Visit(shorter, visit.tables, visit.models, visit.workers) if shorter.horizon < visit.plan.horizon else visit
     laws, relative = there.marginal(expert, positions)
     return compare_marginals(expert, positions, visit.plan.vocab, *laws, relative)
 
@@ -154,10 +160,9 @@ class Seen:
         if length < plan.above:
             place, tally, level = (index, 0), self.visit.top, self.visit.levels[length]
         else:
-            below = plan.vocab ** (length - plan.above)
-            number, lane = divmod(index // below, plan.lanes)
-            block = self.visit.here(number)
-            place, tally, level = (index % below, lane), block.tally, block.levels[length - plan.above]
+            number, row = divmod(index, plan.stretch * plan.vocab ** (length - plan.above))
+            part = self.visit.part(number)
+            place, tally, level = (row, 0), part.tally, part.levels[length - plan.above]
         return self._experts(level.deviates[place]), self._experts(tally.active[length][place])
 
     def _experts(self, bits: np.uint32) -> tuple[int, ...]:
@@ -168,17 +173,16 @@ class Seen:
         if not self.any(length, bit):
             return None
         visit, above = self.visit, self.visit.plan.above
-        if length < above:
-            tally, level, prefixes = visit.top, visit.levels[length], np.arange(visit.plan.vocab**length)[:, None]
-        else:
-            block = visit.here(int(visit.totals.first[length, bit]))
-            tally, level, prefixes = block.tally, block.levels[length - above], block.prefixes[length - above]
-        marked = (tally.marks[length] >> np.uint32(bit) & np.uint32(1)).astype(bool)
-        index = int(prefixes[marked].min())
-        place = prefixes == index
+        tally, levels, first = visit.top, visit.levels, 0
+        if length >= above:
+            number = int(visit.totals.first[length, bit])
+            tally, levels = visit.part(number).tally, visit.part(number).levels
+            first = number * visit.plan.stretch * visit.plan.vocab ** (length - above)
+        level = levels[length - above if length >= above else length]
+        row = int((tally.marks[length][:, 0] >> np.uint32(bit) & np.uint32(1)).argmax())
         bits = tally.active[length] if who == "active" else level.deviates
-        experts = () if who == "nobody" else self._experts(bits[place][0])
-        return Sighting(length, index, float(level.inherited.reach[place][0]), experts)
+        experts = () if who == "nobody" else self._experts(bits[row, 0])
+        return Sighting(length, first + row, float(level.inherited.reach[row, 0]), experts)
 
 
 class Deviations(Sequence[Sighting | None]):

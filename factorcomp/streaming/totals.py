@@ -1,23 +1,25 @@
 """What is added up, maximised and seen first over a tree, block by block."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from jaxtyping import Float, Int, UInt32, UInt64
 
 from factorcomp.streaming.arrays import Array, namespace, settle
 from factorcomp.streaming.plan import Plan
 
 NOWHERE = 1 << 62
-"""The block in which something was not found."""
+"""The stretch in which something was not found."""
 MARKS = (
     "undefined", "overlap", "conflict", "z_differs", "z_unsure", "far", "far_unsure", "following",
     "following_unsure", "endless",
 )  # fmt: skip
 """What is looked for: the bits of a prefix's marks; those that follow are the experts that deviate there."""
-MAXIMA = ("far", "following", "log_z_max", "minus_log_z_min", "error", "open", "extreme", "unfit", "unended")
+MAXIMA = ("far", "following", "log_z_max", "minus_log_z_min", "error", "open", "extreme", "unended")
 """What is maximised: the distance to the nearest component, the range of `log B` over children, `log Z`, `-log Z`, the
-rounding bound of those; and, as 0 or 1, whether who deviates was left open, a number is too extreme, the full program
-does not fit, a sequence has not ended."""
+rounding bound of those; and, as 0 or 1, whether who deviates was left open, a number is too extreme, a sequence has not
+ended."""
 
 
 class Totals(NamedTuple):
@@ -26,7 +28,7 @@ class Totals(NamedTuple):
     `counted[f]`: the number and the mass of the prefixes with the feature `f`: in scope; then by expert those where it
     deviates, where it does for the first time, and where it is active. `masses`: of undefined prefixes, of the
     switching model's distance, and not ended. `lengths`: expected, of the components and the composition.
-    `first[t, mark]`: the first block with a marked prefix of `t` tokens, or `NOWHERE`.
+    `first[t, mark]`: the first stretch with a marked prefix of `t` tokens, or `NOWHERE`.
     """
 
     counted: Float[Array, "features 2"]
@@ -43,12 +45,11 @@ SUMS = 3
 """The first fields are sums, those that follow maxima, the last a minimum."""
 
 
-def together(mine: Totals, other: Totals) -> Totals:
-    """Of both; the sums in this order."""
-    xp = namespace(mine.masses)
-    sums = [a + b for a, b in zip(mine[:SUMS], other[:SUMS], strict=True)]
-    largest = [xp.maximum(a, b) for a, b in zip(mine[SUMS:-1], other[SUMS:-1], strict=True)]
-    return Totals(*sums, *largest, xp.minimum(mine.first, other.first))
+def together(parts: Sequence[Totals]) -> Totals:
+    """Of all parts; the sums are added in this order."""
+    fields = [np.stack(values) for values in zip(*parts, strict=True)]
+    sums, largest = [x.sum(axis=0) for x in fields[:SUMS]], [x.max(axis=0) for x in fields[SUMS:-1]]
+    return Totals(*sums, *largest, fields[-1].min(axis=0))
 
 
 class Tally:
@@ -82,15 +83,15 @@ class Tally:
         """Counts and weighs the prefixes by their features, which are bits."""
         self.featured.append((features, reach))
 
-    def totals(self, block: Int[Array, ""]) -> Totals:
-        """All that was collected in this block."""
+    def totals(self, stretch: Int[Array, ""]) -> Totals:
+        """All that was collected in this stretch."""
         xp, stack = self.xp, self.xp.stack
         places = xp.arange(len(MARKS) + self.plan.experts, dtype=xp.uint32)
         nowhere = xp.full(places.shape, NOWHERE, dtype=xp.int64)
         first = [nowhere] * self.plan.horizon
         for length, marks in self.marks.items():
             some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
-            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, block, nowhere)
+            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, stretch, nowhere)
         return Totals(
             self._counted(),
             stack([self.undefined, self.tv_to_switching, self.unended]),
@@ -104,13 +105,18 @@ class Tally:
 
     def _counted(self) -> Float[Array, "features 2"]:
         """Numbers and masses by feature."""
-        xp = self.xp
+        xp, places = self.xp, np.arange(1 + 3 * self.plan.experts)
         if not self.featured:
             return xp.zeros((1 + 3 * self.plan.experts, 2))
         features, reach = settle(tuple(xp.concatenate(parts) for parts in zip(*self.featured, strict=True)))
+        if xp is np and len(places) <= 14:  # few enough sets of features to sort the prefixes by
+            number = np.bincount(features.reshape(-1).astype(np.int64), minlength=1 << len(places))
+            mass = np.bincount(features.reshape(-1).astype(np.int64), reach.reshape(-1), minlength=1 << len(places))
+            has = (np.arange(1 << len(places)) >> places[:, None] & 1).astype(np.float64)
+            return np.stack([has @ number, has @ mass], axis=1)
         counted = []
-        for place in range(1 + 3 * self.plan.experts):
-            there = (features & xp.uint64(1 << place)) != 0
+        for place in places:
+            there = (features & xp.uint64(1 << int(place))) != 0
             number, mass = there.sum(axis=0, dtype=xp.int32), xp.where(there, reach, 0.0).sum(axis=0)
             counted.append(xp.stack([number.sum() * 1.0, mass.sum()]))
         return xp.stack(counted)
