@@ -19,7 +19,7 @@ from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.summary import Summary, summarize
 from factorcomp.enumeration.tree import tokens_of
 from factorcomp.factorization import exactness, joint, masks
-from factorcomp.factorization.conditionals import decide_conditionals, tilted_steps
+from factorcomp.factorization.conditionals import Conditionals, decide_conditionals, tilted_steps
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.undecided import undecided
 from factorcomp.models.function import FunctionModel
@@ -127,6 +127,7 @@ def _mask_claims(
         tilted = [tilted_steps(base, e.steps[: question.horizon], question.weight(n)) for n, e in tables.items()]
         conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
+    assert survey.marginal is not None
     marginals = {} if conditionals.hold else {i: survey.marginal(i) for i in survey.masks}
     projective = [masks.projective(context, i, conditionals, marginals.get(i)) for i in survey.masks]
     tied = frozenset(f"projective:{context.names[i]}" for i, marginal in marginals.items() if marginal.tied)
