@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -13,27 +13,17 @@ from factorcomp.enumeration.tree import digits
 from factorcomp.models.rows import EPS, FloatRows
 from factorcomp.streaming import clean
 from factorcomp.streaming.arrays import each
+from factorcomp.streaming.functions import Functions
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
 from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, children, close, descend, examine, root
+from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MAXIMA, NOWHERE, Tally, Totals, together
 from factorcomp.streaming.workers import Workers
 
 
 class TooExtremeError(ArithmeticError):
     """Some probabilities are too small for anything but logs."""
-
-
-class Source(Protocol):
-    """Where rows come from, `[prefixes, vocab]` by level and model."""
-
-    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
-        """Those above the heads."""
-        ...
-
-    def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
-        """Those below these heads."""
-        ...
 
 
 class Stretch(NamedTuple):
@@ -48,7 +38,7 @@ class Visit:
     """A visit to a tree: what was handed down to the heads, what they handed back, and all totals."""
 
     plan: Plan
-    source: Source
+    source: Tables | Functions
     workers: Workers
 
     def __post_init__(self) -> None:
