@@ -55,7 +55,7 @@ class Level(NamedTuple):
     inherited: Carried
     in_scope: Flags
     deviates: Bits
-    composed: Composed | None
+    composed: Composed
 
 
 class Rows(NamedTuple):
@@ -244,17 +244,11 @@ def _gathered(plan: Plan, level: Level, below: Below | Flags | None, tally: Tall
     if not isinstance(below, Below):
         nothing = xp.zeros_like(level.inherited.reach)
         ended = None if below is None else fold(xp.logical_or, families(below))
-        if level.composed is None:
-            mean, unsettled = nothing + 1.0, nothing > 0
-        else:
-            unsettled = level.inherited.reachable & ~level.composed.settled
-            mean = _mean(level, nothing + 1.0)
-        return Below(xp.zeros_like(level.deviates), nothing, nothing, ended, mean, unsettled)
+        unsettled = level.inherited.reachable & ~level.composed.settled
+        return Below(xp.zeros_like(level.deviates), nothing, nothing, ended, _mean(level, nothing + 1.0), unsettled)
     ahead = fold(xp.bitwise_or, families(below.ahead))
     overlap, conflict = (fold(xp.add, families(mass)) for mass in (below.overlap, below.conflict))
     ends = None if below.ends is None else fold(xp.logical_or, families(below.ends))
-    if level.composed is None:
-        return Below(ahead, overlap, conflict, ends, overlap * 0.0 + 1.0, overlap < 0)
     return Below(ahead, overlap, conflict, ends, *_following(plan, level, families, below, tally, length))
 
 
@@ -263,7 +257,6 @@ def _following(
 ) -> tuple[Numbers, Flags]:
     """`B`, and marks where the next token's law under the sequence-level composition differs: `B` varies by child."""
     xp, composed, reachable = tally.xp, level.composed, level.inherited.reachable
-    assert composed is not None
     there = composed.probs > 0
     means = families(below.mean)
     high = fold(xp.maximum, xp.where(there, means, 0.0))
@@ -284,6 +277,5 @@ def _following(
 def _mean(level: Level, following: Numbers) -> Numbers:
     """`Z` times what follows, where the prefix is reachable."""
     xp, composed = namespace(following), level.composed
-    assert composed is not None
     sound = level.inherited.reachable & ~composed.undefined
     return xp.where(sound, xp.exp(xp.where(sound, composed.log_z, 0.0)) * following, 1.0)

@@ -83,19 +83,15 @@ class Tally:
         """Counts and weighs the prefixes by their features, which are bits."""
         self.featured.append((features, reach))
 
-    def totals(self, block: Int[Array, ""], lanes: int | None = None) -> Totals:
-        """All that was collected in this block; or, if the prefixes were visited head by head, in blocks from it on."""
+    def totals(self, block: Int[Array, ""]) -> Totals:
+        """All that was collected in this block."""
         xp, stack = self.xp, self.xp.stack
         places = xp.arange(len(MARKS) + self.plan.experts, dtype=xp.uint32)
         nowhere = xp.full(places.shape, NOWHERE, dtype=xp.int64)
         first = [nowhere] * self.plan.horizon
         for length, marks in self.marks.items():
             some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
-            there = block
-            if lanes is not None:
-                width = lanes * self.plan.vocab ** (length - self.plan.above)
-                there = block + np.array([int((marks[:, 0] >> place & 1).argmax()) // width for place in places])
-            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, there, nowhere)
+            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, block, nowhere)
         return Totals(
             self._counted(),
             stack([self.undefined, self.tv_to_switching, self.unended]),
@@ -113,11 +109,6 @@ class Tally:
         if not self.featured:
             return xp.zeros((1 + 3 * self.plan.experts, 2))
         features, reach = settle(tuple(xp.concatenate(parts) for parts in zip(*self.featured, strict=True)))
-        if xp is np and len(places) <= 14:  # few enough sets of features to sort the prefixes by
-            number = np.bincount(features.reshape(-1).astype(np.int64), minlength=1 << len(places))
-            mass = np.bincount(features.reshape(-1).astype(np.int64), reach.reshape(-1), minlength=1 << len(places))
-            has = (np.arange(1 << len(places)) >> places[:, None] & 1).astype(np.float64)
-            return np.stack([has @ number, has @ mass], axis=1)
         counted = []
         for place in places:
             there = (features & xp.uint64(1 << int(place))) != 0
