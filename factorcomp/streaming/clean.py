@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped, UInt, UInt8
+from jaxtyping import Bool, Float, Shaped, UInt, UInt8
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import UNROLLED, fold, several
@@ -19,15 +19,14 @@ from factorcomp.streaming.forward import rounding
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import LARGEST_LOG, SMALLEST, probabilities, tilted
 from factorcomp.streaming.subtree import Below, Carried
-from factorcomp.streaming.totals import MARKS, NOWHERE, Tally, Totals
+from factorcomp.streaming.totals import MARKS, Tally, Totals, marked
 
 Rows = Float[np.ndarray, "prefixes vocab"]
+Values = Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]
 Numbers = Float[np.ndarray, " prefixes"]
 Sets = UInt[np.ndarray, " prefixes"]
 PIECE = 1 << 16
 """Numbers compared at once: many enough that asking for it takes no time."""
-LARGEST_SET = 16
-"""Sets of up to so many features are counted in a table of all of them."""
 
 
 class UnfitError(Exception):
@@ -42,10 +41,10 @@ class Level(NamedTuple):
     deviates: Sets
 
 
-def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, first: int) -> tuple[Below, Totals]:
+def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Below, Totals]:
     """The subtrees below consecutive heads, by their rows `values[level][model]`.
 
-    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `first`: the block of the first one.
+    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the stretch.
 
     **Returns:** what they hand back, `[heads, 1]`, and the totals. Raises `UnfitError`.
     """
@@ -53,17 +52,16 @@ def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, first: i
         raise UnfitError
     tally = Tally(plan, np)
     levels = _descend(plan, values, heads, tally)
-    below, counted, where = _ascend(plan, levels)
+    below = _ascend(plan, levels, tally)
     tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()  # the ratio stays below a head
     tally.largest("log_z_max", 0.0)
     tally.largest("minus_log_z_min", 0.0)
-    blocks = np.where(where < NOWHERE, first + where, NOWHERE)
-    return below, tally.totals(np.int64(first))._replace(counted=counted, first=blocks)
+    return below, tally.totals(np.int64(number))
 
 
-def _descend(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, tally: Tally) -> list[Level]:
+def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[Level]:
     """All levels, with the laws; and the runs of deviation."""
-    kind = np.uint8 if plan.experts <= 8 else np.uint32
+    kind = _bits_of(plan.experts)
     reach, began, last = heads.reach[:, 0], heads.began[:, 0].astype(kind), heads.last[:, 0].astype(kind)
     runs = [r[:, 0].astype(np.uint8) for r in heads.runs]
     levels = []
@@ -78,37 +76,30 @@ def _descend(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, tally
     return levels
 
 
-def _ascend(
-    plan: Plan, levels: Sequence[Level]
-) -> tuple[Below, Float[np.ndarray, "features 2"], Int[np.ndarray, "positions marks"]]:
-    """What the heads hand back; the prefixes counted by features; and in which block a mark is first seen, from 0 on."""
-    k, conflict = plan.experts, MARKS.index("conflict")
-    kind = np.min_scalar_type((1 << 3 * k) - 1)
-    counted = np.zeros((1 + 3 * k, 2))
-    where = np.full((plan.horizon, len(MARKS) + k), NOWHERE, dtype=np.int64)
+def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
+    """What the heads hand back; and who is active where."""
+    k = plan.experts
+    kind = _bits_of(1 + 3 * k)
     ahead = meets = None
     for n, (reach, began, deviates) in reversed(list(enumerate(levels))):
         ahead = deviates if ahead is None else deviates | _folded(np.bitwise_or, ahead.reshape(-1, plan.vocab))
         active = (began | deviates) & ahead
-        features = deviates.astype(kind)
-        features |= (deviates & ~began).astype(kind) << k
-        features |= active.astype(kind) << 2 * k
-        here = _counted(features, reach, 3 * k)
-        counted += here
-        width, seen = plan.lanes * plan.vocab**n, where[plan.above + n]
-        for i in np.flatnonzero(here[1 : 1 + k, 0]):
-            seen[len(MARKS) + i] = (deviates & (1 << int(i)) != 0).argmax() // width
+        features = np.ones(len(reach), dtype=kind)
+        for place, bits in enumerate((deviates, deviates & ~began, active)):
+            features |= bits.astype(kind) << (1 + place * k)
+        tally.count(features, reach)
         meeting = several(active)
-        if meeting.any():
-            seen[conflict] = meeting.argmax() // width
-            meets = np.zeros(len(reach) * plan.vocab) if meets is None else meets
+        who = np.bitwise_or.reduce(deviates, keepdims=True)[:, None].astype(np.uint32)
+        conflict = meeting.any(keepdims=True)[:, None]
+        tally.mark(plan.above + n, who << np.uint32(len(MARKS)) | marked(conflict=conflict))
         if meets is not None:
             meets = np.where(meeting, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
+        elif conflict.any():
+            meets = np.where(meeting, reach, 0.0)
     assert ahead is not None
     nothing = np.zeros((len(ahead), 1))
     conflicts = nothing if meets is None else meets[:, None]
-    below = Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
-    return below, counted, where
+    return Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
 
 
 def _compare(plan: Plan, length: int, models: Sequence[Rows], kind: type, tally: Tally) -> Sets:
@@ -192,7 +183,7 @@ def _composed(plan: Plan, models: Sequence[Rows], deviates: Sets) -> Rows:
     return composed
 
 
-def _children(reach: Numbers, rows: Rows) -> Numbers:
+def _children(reach: Numbers, rows: Rows) -> Float[np.ndarray, " children"]:
     """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`."""
     scale = reach / _folded(np.add, rows)
     if rows.shape[1] > UNROLLED:
@@ -217,16 +208,9 @@ def _counting(runs: list[UInt8[np.ndarray, "_"]], starts: Sets, vocab: int) -> l
     return counts
 
 
-def _counted(features: Sets, reach: Numbers, number: int) -> Float[np.ndarray, "features 2"]:
-    """The number and the mass of all prefixes, and of those with each feature."""
-    if (features == features[0]).all():
-        sets, found = features[:1], np.array([[len(features), reach.sum()]])
-    else:
-        sets, which = (features, features) if number <= LARGEST_SET else np.unique(features, return_inverse=True)
-        found = np.stack([np.bincount(which), np.bincount(which, reach)], axis=1)
-        sets = np.arange(len(found)) if number <= LARGEST_SET else sets
-    has = sets.astype(np.int64) >> np.arange(number)[:, None] & 1
-    return np.concatenate([found.sum(axis=0, keepdims=True), has @ found])
+def _bits_of(number: int) -> type[np.integer]:
+    """The smallest integers with so many bits that `np.bincount` takes."""
+    return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if np.iinfo(kind).bits >= number)
 
 
 def _repeated(values: Shaped[np.ndarray, "_"], times: int) -> Shaped[np.ndarray, "_"]:

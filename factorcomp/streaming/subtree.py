@@ -9,7 +9,7 @@ from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
 from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import Bits, Compared, Flags, Given, Numbers, Values, compare, components
+from factorcomp.streaming.rows import Bits, Compared, Flags, Given, LevelValues, Numbers, Values, compare, components
 from factorcomp.streaming.totals import MARKS, Tally, marked
 
 
@@ -75,7 +75,7 @@ def root(plan: Plan, xp: Any) -> Carried:
     return Carried(one, one > 0, one, laws, one < 0 if with_eos else None, zero, zero, runs)
 
 
-def examine(plan: Plan, values: Sequence[tuple[Values, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
+def examine(plan: Plan, values: Sequence[tuple[LevelValues, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
     """What the rows of each level say by themselves; all levels but the last, the largest one, at once."""
     if not values:
         return []
@@ -223,9 +223,9 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
             ends = (inherited.reachable & inherited.ended) | children.ends
             marks = marks | marked(endless=inherited.reachable & ~ends)
         tally.mark(length + n, marks)
-        features = scope.astype(xp.uint64)
+        features = scope.astype(xp.int64)
         for place, bits in enumerate((level.deviates, level.deviates & ~inherited.began, active)):
-            features = features | (bits.astype(xp.uint64) << xp.uint64(1 + place * k))
+            features = features | (bits.astype(xp.int64) << (1 + place * k))
         tally.count(features, inherited.reach)
         meets_overlap = xp.where(overlap, inherited.reach, children.overlap)
         meets_conflict = xp.where(conflict, inherited.reach, children.conflict)

@@ -156,10 +156,9 @@ class Seen:
         if length < plan.above:
             place, tally, level = (index, 0), self.visit.top, self.visit.levels[length]
         else:
-            below = plan.vocab ** (length - plan.above)
-            number, lane = divmod(index // below, plan.lanes)
-            block = self.visit.here(number)
-            place, tally, level = (index % below, lane), block.tally, block.levels[length - plan.above]
+            number, row = divmod(index, plan.stretch * plan.vocab ** (length - plan.above))
+            part = self.visit.part(number)
+            place, tally, level = (row, 0), part.tally, part.levels[length - plan.above]
         return self._experts(level.deviates[place]), self._experts(tally.active[length][place])
 
     def _experts(self, bits: np.uint32) -> tuple[int, ...]:
@@ -170,17 +169,16 @@ class Seen:
         if not self.any(length, bit):
             return None
         visit, above = self.visit, self.visit.plan.above
-        if length < above:
-            tally, level, prefixes = visit.top, visit.levels[length], np.arange(visit.plan.vocab**length)[:, None]
-        else:
-            block = visit.here(int(visit.totals.first[length, bit]))
-            tally, level, prefixes = block.tally, block.levels[length - above], block.prefixes[length - above]
-        marked = (tally.marks[length] >> np.uint32(bit) & np.uint32(1)).astype(bool)
-        index = int(prefixes[marked].min())
-        place = prefixes == index
+        tally, levels, first = visit.top, visit.levels, 0
+        if length >= above:
+            number = int(visit.totals.first[length, bit])
+            tally, levels = visit.part(number).tally, visit.part(number).levels
+            first = number * visit.plan.stretch * visit.plan.vocab ** (length - above)
+        level = levels[length - above if length >= above else length]
+        row = int((tally.marks[length][:, 0] >> np.uint32(bit) & np.uint32(1)).argmax())
         bits = tally.active[length] if who == "active" else level.deviates
-        experts = () if who == "nobody" else self._experts(bits[place][0])
-        return Sighting(length, index, float(level.inherited.reach[place][0]), experts)
+        experts = () if who == "nobody" else self._experts(bits[row, 0])
+        return Sighting(length, first + row, float(level.inherited.reach[row, 0]), experts)
 
 
 class Deviations(Sequence[Sighting | None]):

@@ -12,16 +12,16 @@ from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming import clean
 from factorcomp.streaming import plan as plans
 from factorcomp.streaming.arrays import each
-from factorcomp.streaming.engine import Block, Visit
+from factorcomp.streaming.engine import Part, Visit
 from factorcomp.streaming.plan import Plan, plan
 from factorcomp.streaming.subtree import Below, descend, examine, root
 from factorcomp.streaming.tables import Tables
-from factorcomp.streaming.totals import MAXIMA, Tally, Totals, together
+from factorcomp.streaming.totals import Tally, Totals
 from factorcomp.streaming.workers import Workers
 
 SCALES: list[Scale] = ["probs", "log_probs", "logits"]
 LENGTHS = {2: 7, 3: 5, 4: 4, 5: 4, 17: 2, 24: 2}
-EXACT = ("oscillation", "distance", "runs", "maxima", "first")
+EXACT = ("ahead", "overlap", "unsettled", "runs", "maxima", "first")
 
 
 class Heads(Visit):
@@ -30,7 +30,7 @@ class Heads(Visit):
     def __post_init__(self) -> None:
         rows = examine(self.plan, self.tables.above(self.plan), self._decided_above()) if self.plan.above else []
         _, carried = descend(self.plan, 0, rows, root(self.plan, np), Tally(self.plan, np))
-        self.heads = each(np.ascontiguousarray, carried)
+        self.carried = each(np.ascontiguousarray, carried)
 
 
 @dataclass
@@ -40,39 +40,27 @@ class Case:
     values: list[list[np.ndarray]]
     scale: Scale
     question: Question
-    leaves: int
-
-    @property
-    def vocab(self) -> int:
-        return self.values[0][0].shape[1]
 
     @property
     def plan(self) -> Plan:
         names = [f"e{i}" for i in range(len(self.values) - 1)]
-        return plan(self.question, names, self.vocab, None, self.scale, self.leaves)
+        return plan(self.question, names, self.values[0][0].shape[1], None, self.scale)
 
-    def visit(self) -> Heads:
-        tokens = tuple(f"t{v}" for v in range(self.vocab))
+    @property
+    def heads(self) -> Heads:
+        tokens = tuple(f"t{v}" for v in range(self.plan.vocab))
         models = [TabularModel(tokens, tuple(FloatRows(x, self.scale) for x in steps)) for steps in self.values]
-        return Heads(self.plan, Tables.of(models, self.question.horizon), models, Workers())
+        return Heads(self.plan, Tables.of(models, self.plan.horizon), models, Workers())
 
-    def at_once(self, blocks: int) -> tuple[Below, Totals]:
-        """What `clean.visit` says, so many blocks at a time."""
-        visit, asked = self.visit(), self.plan
-        found = []
-        for first in range(0, asked.blocks, blocks):
-            start, stop = first * asked.lanes, (first + blocks) * asked.lanes
-            heads = each(lambda x, start=start, stop=stop: x[start:stop], visit.heads)
-            found.append(clean.visit(asked, visit.tables.stretch(asked, start, stop), heads, first))
-        below = each(lambda *parts: np.concatenate(parts), *(b for b, _ in found))
-        return below, together([totals for _, totals in found])
+    def at_once(self, number: int) -> tuple[Below, Totals]:
+        """What `clean.visit` says of a stretch."""
+        heads, places = self.heads, self.plan.heads(number)
+        return clean.visit(self.plan, heads.tables.below(self.plan, places), heads.inherited(places), number)
 
-    def block_by_block(self) -> tuple[Below, Totals]:
-        """What the general text says."""
-        visit = self.visit()
-        answers = [Block(visit, block).answer for block in range(self.plan.blocks)]
-        below = each(lambda *parts: np.concatenate([x.reshape(-1, 1) for x in parts]), *(a.below for a in answers))
-        return below, together([a.totals for a in answers])
+    def in_general(self, number: int) -> tuple[Below, Totals]:
+        """What the general text says of it."""
+        part = Part(self.heads, number, exact=True)
+        return part.below, part.tally.totals(np.int64(number))
 
 
 def clean_case(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -89,10 +77,10 @@ def clean_case(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Cas
         length, [None, "auto", masks][rng.integers(3)], threshold, ["reachable", "all"][rng.integers(2)],
         ["strict", "drop", "cancel"][rng.integers(3)], weights,
     )  # fmt: skip
-    monkeypatch.setattr(plans, "LANES", int(rng.choice([1, 2, 4, 9, 30])))
+    monkeypatch.setattr(plans, "LEAVES", int(rng.choice([1, 2, 4, 9, 30, 300])))
+    monkeypatch.setattr(plans, "NUMBERS", int(rng.choice([1, 50, 1 << 18])))
     monkeypatch.setattr(clean, "PIECE", int(rng.choice([1, 20, 1 << 16])))
-    leaves = int(rng.choice([1, 2, 4, 9, 30, 300]))
-    above, by_position, rate = plans.cut(vocab, length, leaves)[0], rng.random() < 0.4, rng.choice([0.02, 0.4, 0.9, 1])
+    above, by_position, rate = plans.cut(vocab, length)[0], rng.random() < 0.4, rng.choice([0.02, 0.4, 0.9, 1])
     values: list[list[np.ndarray]] = [[] for _ in range(k + 1)]
     for t in range(length):
         rows = vocab**t
@@ -103,41 +91,30 @@ def clean_case(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Cas
         shape[:, :, 0], shape[:, :, 1] = 0.0, rng.integers(1, 3, (k, rows))
         factors = [2 * float(threshold / weights.get(n, 1)) + 0.5 for n in names]
         own = [base + shape[i] * factor for i, factor in enumerate(factors)]
-        logs = [base, *own] if scale == "logits" else [x - np.log(np.exp(x).sum(axis=1, keepdims=True)) for x in (base, *own)]
+        logs = [base, *own]
+        if scale != "logits":
+            logs = [x - np.log(np.exp(x).sum(axis=1, keepdims=True)) for x in logs]
         tables = [(np.exp(x) if scale == "probs" else x).astype(dtype) for x in logs]
         for i, into in enumerate(values):
             if i == 0 or (t < above and rng.random() < 0.5):  # above the heads as it comes
                 into.append(tables[i])
             else:
                 into.append(np.where((who == i - 1)[:, None], tables[i], tables[0]))
-    return Case(values, scale, question, leaves)
-
-
-def some_blocks(rng: np.random.Generator, asked: Plan) -> int:
-    """A power of the vocabulary that divides their number."""
-    powers = [asked.vocab**n for n in range(20) if asked.blocks % asked.vocab**n == 0]
-    return int(rng.choice(powers))
+    return Case(values, scale, question)
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_a_clean_stretch_is_what_the_general_text_says_of_its_blocks(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Sums to rounding, and everything else exactly; largest distances and oscillations by the last bits."""
-    rng = np.random.default_rng(seed)
-    case = clean_case(rng, monkeypatch)
-    below, totals = case.at_once(some_blocks(rng, case.plan))
-    below_general, totals_general = case.block_by_block()
-    for name, mine, theirs in zip(Below._fields, below, below_general, strict=True):
-        if name in ("conflict", "mean"):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15, err_msg=name)
-        elif mine is not None or theirs is not None:
-            assert mine.dtype == theirs.dtype, name
-            np.testing.assert_array_equal(mine, theirs, err_msg=name)
-    for name, mine, theirs in zip(Totals._fields, totals, totals_general, strict=True):
-        assert mine.dtype == theirs.dtype, name
-        if name in ("runs", "maxima", "first"):
-            np.testing.assert_array_equal(mine, theirs, err_msg=name)
-        else:
-            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-15, err_msg=name)
-    np.testing.assert_array_equal(totals.counted[:, 0], totals_general.counted[:, 0])
+def test_a_clean_stretch_is_what_the_general_text_says_of_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums, and what logs are taken of, to rounding; everything else exactly."""
+    case = clean_case(np.random.default_rng(seed), monkeypatch)
+    for number in range(min(case.plan.stretches, 3)):
+        answers = zip(case.at_once(number), case.in_general(number), strict=True)
+        for mine, theirs in answers:
+            for name, x, y in zip(mine._fields, mine, theirs, strict=True):
+                if name in EXACT:
+                    np.testing.assert_array_equal(x, y, err_msg=name)
+                elif name != "ends":
+                    np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-15, err_msg=name)
+                assert getattr(x, "dtype", None) == getattr(y, "dtype", None), name
+            if isinstance(mine, Totals):
+                np.testing.assert_array_equal(mine.counted[:, 0], theirs.counted[:, 0])
