@@ -86,7 +86,7 @@ def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
         active = (began | deviates) & ahead
         features = np.ones(len(reach), dtype=kind)
         for place, bits in enumerate((deviates, deviates & ~began, active)):
-            features |= bits.astype(kind) << (1 + place * k)
+            features |= bits.astype(kind) * kind(2 << place * k)  # faster than a shift
         tally.count(features, reach)
         meeting = several(active)
         who = np.bitwise_or.reduce(deviates, keepdims=True)[:, None].astype(np.uint32)
@@ -117,7 +117,7 @@ def _compare(plan: Plan, length: int, models: Sequence[Rows], kind: type, tally:
             unlike = _folded(np.bitwise_or, _words(flags)) != 0
             if here.any() and (unlike & (here != 0)).any():
                 raise UnfitError
-            here |= unlike.astype(kind) << i
+            here |= unlike.astype(kind) * kind(1 << i)
             pair = (mine, theirs) if unlike.all() else tuple(x.compress(unlike, axis=0) for x in (mine, theirs))
             size = max(size, _size(plan, pair[0]))
             tally.oscillation[i] = max(tally.oscillation[i], _oscillation(plan, i, *pair))

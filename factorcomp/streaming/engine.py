@@ -3,27 +3,38 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from factorcomp.bounds.oscillation import exceeds
 from factorcomp.enumeration.tree import digits
-from factorcomp.models.rows import EPS
-from factorcomp.models.tabular import TabularModel
+from factorcomp.models.rows import EPS, FloatRows
 from factorcomp.streaming import clean
 from factorcomp.streaming.arrays import each
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
 from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, children, close, descend, examine, root
-from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MAXIMA, NOWHERE, Tally, Totals, together
 from factorcomp.streaming.workers import Workers
 
 
 class TooExtremeError(ArithmeticError):
     """Some probabilities are too small for anything but logs."""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where rows come from, `[prefixes, vocab]` by level and model."""
+
+    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "_ vocab"]]]:
+        """Those above the heads."""
+        ...
+
+    def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "_ vocab"]]]:
+        """Those below these heads."""
+        ...
 
 
 class Stretch(NamedTuple):
@@ -38,8 +49,7 @@ class Visit:
     """A visit to a tree: what was handed down to the heads, what they handed back, and all totals."""
 
     plan: Plan
-    tables: Tables
-    models: Sequence[TabularModel]
+    source: Source
     workers: Workers
 
     def __post_init__(self) -> None:
@@ -48,7 +58,7 @@ class Visit:
         self.rows: list[Rows] = []
         carried = root(self.plan, np)
         if self.plan.above:
-            self.rows = examine(self.plan, self.tables.above(self.plan), self._decided_above())
+            self.rows = self._examined(self.source.above(self.plan))
             self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top)
         self.carried: Carried = each(np.ascontiguousarray, carried)
         stretches = self._spread("survey", self._stretch, Stretch(_below_like(self.plan), _totals_like(self.plan)))
@@ -63,7 +73,9 @@ class Visit:
 
     def _spread(self, name: str, work: Callable[[int], Any], like: Any) -> list[Any]:
         plan = self.plan
-        return self.workers.spread(name, plan.stretches, work, like, plan.stretch * plan.vocab**plan.tail)
+        return self.workers.spread(
+            f"{name} {plan.horizon}", plan.stretches, work, like, plan.stretch * plan.vocab**plan.tail
+        )
 
     def _stretch(self, number: int) -> Stretch:
         """Some heads in a row and all below them: at once if that is clean, by the general text if not."""
@@ -71,55 +83,47 @@ class Visit:
         heads = plan.heads(number)
         if plan.eos is None:
             try:
-                return Stretch(*clean.visit(plan, self.tables.below(plan, heads), self.inherited(heads), number))
+                return Stretch(*clean.visit(plan, self.source.below(plan, heads), self.inherited(heads), number))
             except clean.UnfitError:
                 pass
-        part = Part(self, number, exact=False)
-        if part.tally.maxima["open"]:
-            part = Part(self, number, exact=True)
+        part = Part(self, number)
         return Stretch(part.below, part.tally.totals(np.int64(number)))
 
-    def examined(self, number: int, *, exact: bool = True) -> list[Rows]:
-        """The rows of a stretch, level by level; `exact`: who deviates is decided in exact arithmetic."""
-        plan, given = self.plan, None
-        heads = plan.heads(number)
-        if exact:
-            widths = [plan.vocab**n for n in range(plan.tail)]
-            given = [
-                self.decided(plan.above + n, np.arange(heads.start * w, heads.stop * w)[:, None])
-                for n, w in enumerate(widths)
-            ]
-        below = self.tables.below(plan, heads)
-        values = [tuple(np.ascontiguousarray(v.T, dtype=np.float64)[:, :, None] for v in step) for step in below]
-        return examine(plan, values, given)
+    def examined(self, number: int) -> list[Rows]:
+        """The rows of a stretch, level by level."""
+        return self._examined(self.source.below(self.plan, self.plan.heads(number)))
+
+    def _examined(self, levels: Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]) -> list[Rows]:
+        """What rows say, in exact arithmetic where rounding leaves open who deviates."""
+        values = [tuple(np.ascontiguousarray(v.T, dtype=np.float64)[:, :, None] for v in step) for step in levels]
+        rows = examine(self.plan, values)
+        if any(level.compared.open for level in rows):
+            rows = examine(self.plan, values, [self._decided(step) for step in levels])
+        return rows
 
     def inherited(self, heads: slice) -> Carried:
         """What is handed down to these heads."""
         return each(lambda x: x[heads], self.carried)
 
-    def _decided_above(self) -> list[Given]:
-        """Who differs and deviates above the heads, in exact arithmetic."""
-        return [self.decided(t, np.arange(self.plan.vocab**t)[:, None]) for t in range(self.plan.above)]
-
-    def decided(self, length: int, prefixes: Int[np.ndarray, "prefixes lanes"]) -> Given:
-        """Who differs and deviates at these prefixes, in exact arithmetic."""
-        plan, flat = self.plan, prefixes.reshape(-1)
-        base, *own = (model.steps[length] for model in self.models)
-        differs = deviates = np.zeros(len(flat), dtype=np.uint32)
+    def _decided(self, models: Sequence[Float[np.ndarray, "prefixes vocab"]]) -> Given:
+        """Who differs and deviates, by rows, in exact arithmetic."""
+        plan, everywhere = self.plan, np.arange(len(models[0]))
+        base, *own = (FloatRows(values, plan.scale) for values in models)
+        differs = deviates = np.zeros(len(everywhere), dtype=np.uint32)
         for i, rows in enumerate(own):
             bit = np.uint32(1 << i)
-            unlike = exceeds(rows, flat, base, flat)
+            unlike = exceeds(rows, everywhere, base, everywhere)
             differs = differs | np.where(unlike, bit, np.uint32(0))
             if plan.threshold:
                 weight = 1 if plan.weights is None else plan.weights[i]
-                unlike = exceeds(rows, flat, base, flat, plan.threshold / weight)
+                unlike = exceeds(rows, everywhere, base, everywhere, plan.threshold / weight)
             deviates = deviates | np.where(unlike, bit, np.uint32(0))
-        return Given(differs.reshape(prefixes.shape), deviates.reshape(prefixes.shape))
+        return Given(differs[:, None], deviates[:, None])
 
     def part(self, number: int) -> "Part":
-        """A stretch visited again, with all decided exactly, and kept."""
+        """A stretch visited again, and kept."""
         if number not in self._parts:
-            self._parts[number] = Part(self, number, exact=True)
+            self._parts[number] = Part(self, number)
         return self._parts[number]
 
     @cached_property
@@ -191,10 +195,10 @@ class Visit:
 class Part:
     """A stretch visited by the general text, and kept: its levels, and the tally with the marks of each prefix."""
 
-    def __init__(self, visit: Visit, number: int, *, exact: bool):
+    def __init__(self, visit: Visit, number: int):
         plan = visit.plan
         self.tally = Tally(plan, np)
-        rows = visit.examined(number, exact=exact)
+        rows = visit.examined(number)
         self.levels, _ = descend(plan, plan.above, rows, visit.inherited(plan.heads(number)), self.tally)
         leaves = close(plan, rows[-1], self.levels, self.tally)
         self.below = ascend(plan, plan.above, self.levels, leaves, self.tally)

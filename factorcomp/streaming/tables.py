@@ -9,7 +9,6 @@ from jaxtyping import Float
 from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import LevelValues
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,9 @@ class Tables:
         """The tables of floats of these models."""
         return cls([[_values(model.steps[t]) for model in models] for t in range(horizon)])
 
-    def above(self, plan: Plan) -> list[tuple[LevelValues, ...]]:
-        """The rows above the heads, `[vocab, prefixes, 1]`, in float64."""
-        return [tuple(v.astype(np.float64).T[:, :, None] for v in step) for step in self.steps[: plan.above]]
+    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "_ vocab"]]]:
+        """The rows above the heads, level by level, as they lie."""
+        return [list(step) for step in self.steps[: plan.above]]
 
     def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "_ vocab"]]]:
         """The rows below these heads, level by level, as they lie."""

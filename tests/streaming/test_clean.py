@@ -16,7 +16,7 @@ from factorcomp.streaming import plan as plans
 from factorcomp.streaming.arrays import each
 from factorcomp.streaming.engine import Part, Visit
 from factorcomp.streaming.plan import Plan, plan
-from factorcomp.streaming.subtree import Below, descend, examine, root
+from factorcomp.streaming.subtree import Below, descend, root
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import Tally, Totals
 from factorcomp.streaming.workers import Workers
@@ -30,7 +30,7 @@ class Heads(Visit):
     """A visit that has come as far as the heads."""
 
     def __post_init__(self) -> None:
-        rows = examine(self.plan, self.tables.above(self.plan), self._decided_above()) if self.plan.above else []
+        rows = self._examined(self.source.above(self.plan)) if self.plan.above else []
         _, carried = descend(self.plan, 0, rows, root(self.plan, np), Tally(self.plan, np))
         self.carried = each(np.ascontiguousarray, carried)
 
@@ -52,16 +52,16 @@ class Case:
     def heads(self) -> Heads:
         tokens = tuple(f"t{v}" for v in range(self.plan.vocab))
         models = [TabularModel(tokens, tuple(FloatRows(x, self.scale) for x in steps)) for steps in self.values]
-        return Heads(self.plan, Tables.of(models, self.plan.horizon), models, Workers())
+        return Heads(self.plan, Tables.of(models, self.plan.horizon), Workers())
 
     def at_once(self, number: int) -> tuple[Below, Totals]:
         """What `clean.visit` says of a stretch."""
         heads, places = self.heads, self.plan.heads(number)
-        return clean.visit(self.plan, heads.tables.below(self.plan, places), heads.inherited(places), number)
+        return clean.visit(self.plan, heads.source.below(self.plan, places), heads.inherited(places), number)
 
     def in_general(self, number: int) -> tuple[Below, Totals]:
         """What the general text says of it."""
-        part = Part(self.heads, number, exact=True)
+        part = Part(self.heads, number)
         return part.below, part.tally.totals(np.int64(number))
 
 
