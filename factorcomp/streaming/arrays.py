@@ -58,8 +58,7 @@ def has(bits: Array, expert: int) -> Array:
 
 def several(bits: Array) -> Array:
     """Whether more than one expert is in the set."""
-    xp = namespace(bits)
-    return (bits & (bits - xp.uint32(1))) != 0
+    return (bits & (bits - 1)) != 0
 
 
 UNROLLED = 16

@@ -1,29 +1,47 @@
-"""Blocks in which the composition is one component at every prefix: NumPy, at the speed of memory, and no compilation.
+"""Stretches in which the composition is one component at every prefix: NumPy, at the speed of memory, no compilation.
 
-Only the rows that are not the background's are looked at more closely. Blocks where two experts differ at a prefix, a
-probability is 0 or tiny, or rounding leaves anything open are left to the general program.
+Arrays are `[prefixes]` and `[prefixes, vocab]`, as the tables lie. Rows are compared in pieces that stay in a core's
+cache, and only those that are not the background's are looked at more closely. Stretches where two experts differ at a
+prefix, a probability is 0 or tiny, or rounding leaves anything open are left to the general program. In the others `Z`
+is 1 and no two experts deviate at once: nothing of that is computed.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped, UInt32
+from jaxtyping import Bool, Float, Shaped, UInt, UInt8
 
 from factorcomp.models.rows import EPS
+from factorcomp.streaming.arrays import UNROLLED, fold, several
+from factorcomp.streaming.conditionals import pieces
+from factorcomp.streaming.forward import rounding
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import LARGEST_LOG, SMALLEST, probabilities, tilted
-from factorcomp.streaming.subtree import Below, Carried, Level, ascend
-from factorcomp.streaming.totals import MARKS, Tally, Totals
+from factorcomp.streaming.subtree import Below, Carried
+from factorcomp.streaming.totals import MARKS, Tally, Totals, marked
 
 Rows = Float[np.ndarray, "prefixes vocab"]
-Numbers = Float[np.ndarray, "prefixes 1"]
+Values = Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]
+Numbers = Float[np.ndarray, " prefixes"]
+Sets = UInt[np.ndarray, " prefixes"]
+PIECE = 1 << 16
+"""Numbers compared at once: many enough that asking for it takes no time."""
 
 
 class UnfitError(Exception):
-    """The block is not clean, or that cannot be told."""
+    """The stretch is not clean, or that cannot be told."""
 
 
-def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, number: int) -> tuple[Below, Totals]:
+class Level(NamedTuple):
+    """The prefixes of one length: their probabilities, who deviated before, and who deviates there."""
+
+    reach: Numbers
+    began: Sets
+    deviates: Sets
+
+
+def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Below, Totals]:
     """The subtrees below consecutive heads, by their rows `values[level][model]`.
 
     **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the stretch.
@@ -33,96 +51,185 @@ def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, number: 
     if not heads.reachable.all():
         raise UnfitError
     tally = Tally(plan, np)
-    levels, inherited = [], heads
-    for n, models in enumerate(values):
-        length, last = plan.above + n, n == plan.tail - 1
-        deviates, probs = _compare(plan, length, models, tally, needed=not last)
-        starts = deviates & ~inherited.last
-        runs = inherited.runs
-        if starts.any():
-            runs = tuple(r + (starts >> np.uint32(i) & np.uint32(1)).astype(np.int32) for i, r in enumerate(runs))
-        inherited = inherited._replace(runs=runs)
-        levels.append(Level(inherited, np.ones(deviates.shape, dtype=bool), deviates, None))
-        tally.mark(length, deviates << np.uint32(len(MARKS)))
-        if not last:
-            assert probs is not None
-            inherited = _children(plan, inherited, deviates, probs)
-    tally.largest("log_z_max", np.float64(0.0))
-    tally.largest("minus_log_z_min", np.float64(0.0))
-    tally.runs = [r.max() for r in inherited.runs]
-    tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()
-    below = ascend(plan, plan.above, levels, None, tally)
+    levels = _descend(plan, values, heads, tally)
+    below = _ascend(plan, levels, tally)
+    tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()  # the ratio stays below a head
+    tally.largest("log_z_max", 0.0)
+    tally.largest("minus_log_z_min", 0.0)
     return below, tally.totals(np.int64(number))
 
 
-def _children(plan: Plan, parent: Carried, deviates: UInt32[np.ndarray, "prefixes 1"], probs: Rows) -> Carried:
-    reach = (parent.reach * probs).reshape(-1, 1)
+def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[Level]:
+    """All levels, with the laws; and the runs of deviation."""
+    kind = _bits_of(plan.experts)
+    reach, began, last = heads.reach[:, 0], heads.began[:, 0].astype(kind), heads.last[:, 0].astype(kind)
+    runs = [r[:, 0].astype(np.uint8) for r in heads.runs]
+    levels = []
+    for n, models in enumerate(values):
+        deviates = _compare(plan, plan.above + n, models, kind, tally)
+        runs = _counting(runs, deviates & ~last, plan.vocab)
+        levels.append(Level(reach, began, deviates))
+        if n + 1 < plan.tail:
+            reach = _children(reach, _composed(plan, models, deviates))
+            began, last = _repeated(began | deviates, plan.vocab), _repeated(deviates, plan.vocab)
+    tally.runs = [r.max().astype(np.int32) for r in runs]
+    return levels
 
-    def to_all(x: Shaped[np.ndarray, "prefixes 1"]) -> Shaped[np.ndarray, "longer 1"]:
-        return np.repeat(x, plan.vocab, axis=0)
 
-    return Carried(
-        reach, np.broadcast_to(np.True_, reach.shape), to_all(parent.ratio), (), None,
-        to_all(parent.began | deviates), to_all(deviates), tuple(to_all(r) for r in parent.runs),
-    )  # fmt: skip
+def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
+    """What the heads hand back; and who is active where."""
+    k = plan.experts
+    kind = _bits_of(1 + 3 * k)
+    ahead = meets = None
+    for n, (reach, began, deviates) in reversed(list(enumerate(levels))):
+        ahead = deviates if ahead is None else deviates | _folded(np.bitwise_or, ahead.reshape(-1, plan.vocab))
+        active = (began | deviates) & ahead
+        features = np.ones(len(reach), dtype=kind)
+        for place, bits in enumerate((deviates, deviates & ~began, active)):
+            features |= bits.astype(kind) * kind(2 << place * k)  # faster than a shift
+        tally.count(features, reach)
+        meeting = several(active)
+        who = np.bitwise_or.reduce(deviates, keepdims=True)[:, None].astype(np.uint32)
+        conflict = meeting.any(keepdims=True)[:, None]
+        tally.mark(plan.above + n, who << np.uint32(len(MARKS)) | marked(conflict=conflict))
+        if meets is not None:
+            meets = np.where(meeting, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
+        elif conflict.any():
+            meets = np.where(meeting, reach, 0.0)
+    assert ahead is not None
+    nothing = np.zeros((len(ahead), 1))
+    conflicts = nothing if meets is None else meets[:, None]
+    return Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
 
 
-def _compare(
-    plan: Plan, length: int, models: Sequence[Rows], tally: Tally, *, needed: bool
-) -> tuple[UInt32[np.ndarray, "prefixes 1"], Rows | None]:
-    """Who deviates after the prefixes of one length, and the composition's rows where they are needed."""
-    base = models[0]
-    _check_size(plan, base)
-    bits = np.zeros(len(base), dtype=np.uint32)
-    composed = probabilities(plan.scale, base.T.astype(np.float64)).T if needed else None
-    for i, rows in enumerate(models[1:]):
-        unlike = np.flatnonzero(_some(rows != base))
-        if not len(unlike):
-            continue
-        if bits[unlike].any():
-            raise UnfitError
-        mine, theirs = (np.ascontiguousarray(x[unlike].T, dtype=np.float64) for x in (rows, base))
-        _check_size(plan, mine)
-        value = _decided(plan, i, mine, theirs)
-        weight = 1.0 if plan.weights is None else float(plan.weights[i])
-        tally.oscillation[i] = max(tally.oscillation[i], weight * value.max())
-        bits[unlike] = np.uint32(1 << i)
-        if composed is not None or length in plan.elsewhere[i]:
-            own = probabilities(plan.scale, mine)
-            if weight != 1:
-                own = tilted(probabilities(plan.scale, theirs), own, weight)
-            if composed is not None:
-                composed[unlike] = own.T
+def _compare(plan: Plan, length: int, models: Sequence[Rows], kind: type, tally: Tally) -> Sets:
+    """Who deviates after the prefixes of one length."""
+    base, *own = models
+    deviates, size = np.zeros(len(base), dtype=kind), 0.0
+    for piece in pieces(*base.shape, PIECE):
+        theirs, here = base[piece], deviates[piece]
+        size = max(size, _size(plan, theirs))
+        for i, rows in enumerate(own):
+            mine = rows[piece]
+            flags = mine != theirs
+            if not flags.any():
+                continue
+            unlike = _folded(np.bitwise_or, _words(flags)) != 0
+            if here.any() and (unlike & (here != 0)).any():
+                raise UnfitError
+            here |= unlike.astype(kind) * kind(1 << i)
+            pair = (mine, theirs) if unlike.all() else tuple(x.compress(unlike, axis=0) for x in (mine, theirs))
+            size = max(size, _size(plan, pair[0]))
+            tally.oscillation[i] = max(tally.oscillation[i], _oscillation(plan, i, *pair))
             if length in plan.elsewhere[i]:
-                apart = 0.5 * np.abs(own - probabilities(plan.scale, theirs)).sum(axis=0).max()
+                base_row, own_row = _components(plan, i, *pair)
+                apart = 0.5 * np.abs(own_row - base_row).sum(axis=0).max()
                 tally.distance[i][length] = max(tally.distance[i][length], apart)
-    return bits[:, None], composed
+    tally.largest("error", rounding(plan, np.float64(size)))
+    return deviates
 
 
-def _decided(
-    plan: Plan, i: int, mine: Float[np.ndarray, "vocab rows"], theirs: Float[np.ndarray, "vocab rows"]
-) -> Float[np.ndarray, " rows"]:
-    """The oscillation of the log-ratio, beyond 0 and the threshold for sure."""
+def _size(plan: Plan, rows: Rows) -> float:
+    """The largest log, 0 for probabilities; raises `UnfitError` where a probability is 0 or too small."""
+    low = float(rows.min())
+    if plan.scale == "probs":
+        if not low >= SMALLEST:
+            raise UnfitError
+        return 0.0
+    size = max(-low, float(rows.max()))
+    if not (-low <= LARGEST_LOG and size <= LARGEST_LOG):
+        raise UnfitError
+    return size
+
+
+def _oscillation(plan: Plan, i: int, mine: Rows, theirs: Rows) -> float:
+    """The largest oscillation of the log-ratio, where all are beyond 0 and the threshold for sure."""
     logs = plan.scale != "probs"
-    f = mine - theirs if logs else mine / theirs
-    high, low = f.max(axis=0), f.min(axis=0)
-    value = high - low if logs else np.log(high / low)
-    limit = float(plan.threshold) / (1.0 if plan.weights is None else float(plan.weights[i]))
+    f = np.subtract(mine, theirs, dtype=np.float64) if logs else np.divide(mine, theirs, dtype=np.float64)
+    high, low = _folded(np.maximum, f), _folded(np.minimum, f)
+    each = high - low if logs else high / low
+    least, most = (float(x if logs else np.log(x)) for x in (each.min(), each.max()))
+    weight = 1.0 if plan.weights is None else float(plan.weights[i])
+    limit = float(plan.threshold) / weight
     size = 2 * LARGEST_LOG if logs else 0.0
-    if not (value > limit + 8 * EPS * (2 * size + value + limit + 1)).all():
+    if not least > limit + 8 * EPS * (2 * size + least + limit + 1):
         raise UnfitError
-    return value
+    return weight * most
 
 
-def _check_size(plan: Plan, rows: Float[np.ndarray, "_ _"]) -> None:
-    """Whether every probability is positive, and none too small."""
-    fits = rows.min() >= SMALLEST if plan.scale == "probs" else rows.min() >= -LARGEST_LOG and rows.max() <= LARGEST_LOG
-    if not fits:
-        raise UnfitError
+def _components(plan: Plan, i: int, mine: Rows, theirs: Rows) -> Sequence[Float[np.ndarray, "vocab prefixes"]]:
+    """The probabilities of the background and of the (tilted) expert."""
+    base, own = (probabilities(plan.scale, x.T.astype(np.float64)) for x in (theirs, mine))
+    weight = 1.0 if plan.weights is None else float(plan.weights[i])
+    return base, own if weight == 1 else tilted(base, own, weight)
 
 
-def _some(flags: Bool[np.ndarray, "prefixes vocab"]) -> Bool[np.ndarray, " prefixes"]:
-    """Whether any flag of a row is up; rows of 2, 4 and 8 flags are read as one number."""
-    if (width := flags.shape[1]) in (2, 4, 8):
-        return flags.view(f"u{width}")[:, 0] != 0
-    return np.asarray(flags.any(axis=1))
+def _composed(plan: Plan, models: Sequence[Rows], deviates: Sets) -> Rows:
+    """The rows of who deviates, or of the background: proportions."""
+    base, *own = models
+    composed = base.astype(np.float64)
+    for i, rows in enumerate(own):
+        there = deviates == 1 << i
+        if plan.weights is not None and plan.weights[i] != 1 and there.any():
+            mine, theirs = (x.compress(there, axis=0) for x in (rows, base))
+            own_rows = _components(plan, i, mine, theirs)[1].T
+            composed[there] = own_rows if plan.scale == "probs" else np.log(own_rows)
+        elif there.all():
+            composed = rows.astype(np.float64)
+        elif there.any():
+            composed[there] = rows.compress(there, axis=0)
+    if plan.scale != "probs":
+        composed = np.exp(composed - _folded(np.maximum, composed)[:, None])
+    return composed
+
+
+def _children(reach: Numbers, rows: Rows) -> Float[np.ndarray, " children"]:
+    """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`."""
+    scale = reach / _folded(np.add, rows)
+    if rows.shape[1] > UNROLLED:
+        return (rows * scale[:, None]).reshape(-1)
+    for column in rows.T:
+        column *= scale
+    return rows.reshape(-1)
+
+
+def _counting(runs: list[UInt8[np.ndarray, "_"]], starts: Sets, vocab: int) -> list[UInt8[np.ndarray, "_"]]:
+    """The runs of deviation so far, of each expert, where one may start; as they were above if none does."""
+    if not starts.any():
+        return runs
+    counts = []
+    for i, count in enumerate(runs):
+        here = starts & (1 << i) != 0
+        if here.any():
+            while len(count) < len(here):
+                count = _repeated(count, vocab)
+            count = count + here.view(np.uint8)
+        counts.append(count)
+    return counts
+
+
+def _bits_of(number: int) -> type[np.integer]:
+    """The smallest integers with so many bits that `np.bincount` takes."""
+    return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if np.iinfo(kind).bits >= number)
+
+
+def _repeated(values: Shaped[np.ndarray, "_"], times: int) -> Shaped[np.ndarray, "_"]:
+    """Each value so often; bytes as a product with `0x0101…`."""
+    if values.itemsize == 1 and times in (2, 4, 8):
+        word = np.dtype(f"u{times}").type
+        return (values.astype(word) * word(int.from_bytes(b"\1" * times))).view(values.dtype)
+    return np.repeat(values, times)
+
+
+def _words(flags: Bool[np.ndarray, "prefixes vocab"]) -> UInt[np.ndarray, "prefixes words"]:
+    """The flags of a row as few numbers."""
+    width = next(width for width in (8, 4, 2, 1) if flags.shape[1] % width == 0)
+    return flags.view(f"u{width}")
+
+
+def _folded(operation: Any, rows: Shaped[np.ndarray, "prefixes _"]) -> Shaped[np.ndarray, " prefixes"]:
+    """Combines the numbers of a row: neighbours first, as they lie in memory."""
+    width, flat = rows.shape[1], rows.reshape(-1)
+    while width % 2 == 0:
+        flat, width = operation(flat[::2], flat[1::2]), width // 2
+    return fold(operation, flat.reshape(-1, width).T)

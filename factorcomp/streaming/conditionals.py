@@ -119,7 +119,7 @@ class _Step:
         """Whether, over one class, `judged` depend on the block alone and `copies` are the first of `judged`."""
         if not all(self._depends_on_block(self.subtree(values, starts[0])) for values in judged):
             return False
-        for piece in _pieces(self.rows, self.vocab):
+        for piece in pieces(self.rows, self.vocab, PIECE):
             first = [self.subtree(values, starts[0])[piece] for values in judged]
             for start in starts:
                 here = [self.subtree(values, start)[piece] for values in judged]
@@ -149,7 +149,7 @@ class _Step:
     def _depends_on_block(self, subtree: Values) -> bool:
         """Whether each row is that after the free token before, for every run of free positions of the tail."""
         for stride, fresh in self._runs:
-            for piece in _pieces(len(subtree) - stride, self.vocab):
+            for piece in pieces(len(subtree) - stride, self.vocab, PIECE):
                 later = slice(piece.start + stride, piece.stop + stride)
                 same = subtree[piece] == subtree[later]
                 if fresh is not None:
@@ -174,9 +174,9 @@ class _Step:
         return runs
 
 
-def _pieces(rows: int, vocab: int) -> Iterator[slice]:
-    """The rows in pieces of at most `PIECE` numbers, or single."""
-    step = max(1, PIECE // vocab)
+def pieces(rows: int, vocab: int, numbers: int) -> Iterator[slice]:
+    """The rows in pieces of at most so many numbers, or single."""
+    step = max(1, numbers // vocab)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 

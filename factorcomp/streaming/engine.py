@@ -133,7 +133,6 @@ class Visit:
         """`TV(P_L, P_G)`: once more down, now that `Z_G` is known (Theorem 1.5 (1))."""
         path = np.ones((1, 1))
         for level in self.levels:
-            assert level.composed is not None
             sound = level.inherited.reachable & ~level.composed.undefined
             path = path * np.exp(np.where(sound, level.composed.log_z, 0.0))
             path = np.repeat(path, self.plan.vocab, axis=0)

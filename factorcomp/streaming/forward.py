@@ -56,7 +56,7 @@ def compose(plan: Plan, components: tuple[Values, ...], compared: Compared) -> C
     probs = settle(xp.where(settled, sole(components, compared.differs), probs))
     log_z = xp.where(settled, 0.0, xp.where(alive, xp.log(xp.where(alive, z, 1.0)), -xp.inf))
 
-    error = 4 * ((2 * plan.experts + 1) * (relative_error(plan, compared.size) + EPS) + EPS * (plan.vocab + 8))
+    error = rounding(plan, compared.size)
     distances = settle([0.5 * fold(xp.add, xp.abs(p - probs)) for p in components])
     nearest = distances[0]
     for distance in distances[1:]:
@@ -69,6 +69,11 @@ def compose(plan: Plan, components: tuple[Values, ...], compared: Compared) -> C
     turn = xp.where(reached, switching / xp.where(reached, probs, 1.0), 1.0)
     undefined = undefined | ~(alive | settled)
     return Composed(probs, turn, undefined, settled, log_z, xp.where(settled, 0.0, nearest), error + xp.zeros(()))
+
+
+def rounding(plan: Plan, size: Float[Array, ""]) -> Float[Array, ""]:
+    """Bounds the rounding of `log_z` and of `far`, where logs are up to `size`."""
+    return 4 * ((2 * plan.experts + 1) * (relative_error(plan, size) + EPS) + EPS * (plan.vocab + 8))
 
 
 def sole(components: tuple[Values, ...], who: Bits) -> Values:

@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
 from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import Bits, Compared, Flags, Given, Numbers, Values, compare, components
+from factorcomp.streaming.rows import Bits, Compared, Flags, Given, LevelValues, Numbers, Values, compare, components
 from factorcomp.streaming.totals import MARKS, Tally, marked
-
-
-LevelValues = Float[Array, "vocab _ lanes"]  # of levels, which hold different numbers of prefixes
 
 
 class Carried(NamedTuple):
@@ -58,7 +55,7 @@ class Level(NamedTuple):
     inherited: Carried
     in_scope: Flags
     deviates: Bits
-    composed: Composed | None
+    composed: Composed
 
 
 class Rows(NamedTuple):
@@ -226,9 +223,9 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
             ends = (inherited.reachable & inherited.ended) | children.ends
             marks = marks | marked(endless=inherited.reachable & ~ends)
         tally.mark(length + n, marks)
-        features = scope.astype(xp.uint64)
+        features = scope.astype(xp.int64)
         for place, bits in enumerate((level.deviates, level.deviates & ~inherited.began, active)):
-            features = features | (bits.astype(xp.uint64) << xp.uint64(1 + place * k))
+            features = features | (bits.astype(xp.int64) << (1 + place * k))
         tally.count(features, inherited.reach)
         meets_overlap = xp.where(overlap, inherited.reach, children.overlap)
         meets_conflict = xp.where(conflict, inherited.reach, children.conflict)
@@ -247,17 +244,11 @@ def _gathered(plan: Plan, level: Level, below: Below | Flags | None, tally: Tall
     if not isinstance(below, Below):
         nothing = xp.zeros_like(level.inherited.reach)
         ended = None if below is None else fold(xp.logical_or, families(below))
-        if level.composed is None:
-            mean, unsettled = nothing + 1.0, nothing > 0
-        else:
-            unsettled = level.inherited.reachable & ~level.composed.settled
-            mean = _mean(level, nothing + 1.0)
-        return Below(xp.zeros_like(level.deviates), nothing, nothing, ended, mean, unsettled)
+        unsettled = level.inherited.reachable & ~level.composed.settled
+        return Below(xp.zeros_like(level.deviates), nothing, nothing, ended, _mean(level, nothing + 1.0), unsettled)
     ahead = fold(xp.bitwise_or, families(below.ahead))
     overlap, conflict = (fold(xp.add, families(mass)) for mass in (below.overlap, below.conflict))
     ends = None if below.ends is None else fold(xp.logical_or, families(below.ends))
-    if level.composed is None:
-        return Below(ahead, overlap, conflict, ends, overlap * 0.0 + 1.0, overlap < 0)
     return Below(ahead, overlap, conflict, ends, *_following(plan, level, families, below, tally, length))
 
 
@@ -266,7 +257,6 @@ def _following(
 ) -> tuple[Numbers, Flags]:
     """`B`, and marks where the next token's law under the sequence-level composition differs: `B` varies by child."""
     xp, composed, reachable = tally.xp, level.composed, level.inherited.reachable
-    assert composed is not None
     there = composed.probs > 0
     means = families(below.mean)
     high = fold(xp.maximum, xp.where(there, means, 0.0))
@@ -287,6 +277,5 @@ def _following(
 def _mean(level: Level, following: Numbers) -> Numbers:
     """`Z` times what follows, where the prefix is reachable."""
     xp, composed = namespace(following), level.composed
-    assert composed is not None
     sound = level.inherited.reachable & ~composed.undefined
     return xp.where(sound, xp.exp(xp.where(sound, composed.log_z, 0.0)) * following, 1.0)

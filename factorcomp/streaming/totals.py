@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt32, UInt64
+from jaxtyping import Float, Int, Integer, UInt32
 
-from factorcomp.streaming.arrays import Array, namespace, settle
+from factorcomp.streaming.arrays import Array, namespace
 from factorcomp.streaming.plan import Plan
 
 NOWHERE = 1 << 62
@@ -41,6 +41,8 @@ class Totals(NamedTuple):
     first: Int[Array, "positions marks"]
 
 
+LARGEST_SET = 16
+"""So many features, and one prefix in a table of all sets of them: a megabyte."""
 SUMS = 3
 """The first fields are sums, those that follow maxima, the last a minimum."""
 
@@ -62,7 +64,7 @@ class Tally:
         self.plan = plan
         self.xp = xp
         zero = xp.zeros(())
-        self.featured: list[tuple[UInt64[Array, "prefixes lanes"], Float[Array, "prefixes lanes"]]] = []
+        self.counted = np.zeros((1 + 3 * plan.experts, 2))
         self.undefined = self.tv_to_switching = self.unended = zero
         self.lengths = [zero] * (plan.experts + 2)
         self.oscillation, self.runs = [zero] * plan.experts, [xp.zeros((), dtype=xp.int32)] * plan.experts
@@ -79,9 +81,9 @@ class Tally:
         """Marks prefixes of this length."""
         self.marks[length] = self.marks[length] | marks if length in self.marks else marks
 
-    def count(self, features: UInt64[Array, "prefixes lanes"], reach: Float[Array, "prefixes lanes"]) -> None:
+    def count(self, features: Integer[np.ndarray, "*prefixes"], reach: Float[np.ndarray, "*prefixes"]) -> None:
         """Counts and weighs the prefixes by their features, which are bits."""
-        self.featured.append((features, reach))
+        self.counted += counted(features.reshape(-1), reach.reshape(-1), len(self.counted))
 
     def totals(self, stretch: Int[Array, ""]) -> Totals:
         """All that was collected in this stretch."""
@@ -93,7 +95,7 @@ class Tally:
             some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
             first[length] = xp.where((some >> places) & xp.uint32(1) != 0, stretch, nowhere)
         return Totals(
-            self._counted(),
+            self.counted,
             stack([self.undefined, self.tv_to_switching, self.unended]),
             stack(self.lengths),
             stack(self.oscillation),
@@ -103,23 +105,21 @@ class Tally:
             stack(first),
         )
 
-    def _counted(self) -> Float[Array, "features 2"]:
-        """Numbers and masses by feature."""
-        xp, places = self.xp, np.arange(1 + 3 * self.plan.experts)
-        if not self.featured:
-            return xp.zeros((1 + 3 * self.plan.experts, 2))
-        features, reach = settle(tuple(xp.concatenate(parts) for parts in zip(*self.featured, strict=True)))
-        if xp is np and len(places) <= 14:  # few enough sets of features to sort the prefixes by
-            number = np.bincount(features.reshape(-1).astype(np.int64), minlength=1 << len(places))
-            mass = np.bincount(features.reshape(-1).astype(np.int64), reach.reshape(-1), minlength=1 << len(places))
-            has = (np.arange(1 << len(places)) >> places[:, None] & 1).astype(np.float64)
-            return np.stack([has @ number, has @ mass], axis=1)
-        counted = []
-        for place in places:
-            there = (features & xp.uint64(1 << int(place))) != 0
-            number, mass = there.sum(axis=0, dtype=xp.int32), xp.where(there, reach, 0.0).sum(axis=0)
-            counted.append(xp.stack([number.sum() * 1.0, mass.sum()]))
-        return xp.stack(counted)
+
+def counted(
+    features: Integer[np.ndarray, " prefixes"], reach: Float[np.ndarray, " prefixes"], number: int
+) -> Float[np.ndarray, "features 2"]:
+    """The number and the mass of the prefixes with each feature; these are bits, so many."""
+    if (features == features[0]).all():
+        sets, found = features[:1], np.array([[len(features), reach.sum()]])
+    elif number <= LARGEST_SET:
+        found = np.stack([np.bincount(features), np.bincount(features, reach)], axis=1)
+        sets = np.arange(len(found))
+    else:
+        sets, which = np.unique(features, return_inverse=True)
+        found = np.stack([np.bincount(which), np.bincount(which, reach)], axis=1)
+    has = sets.astype(np.int64) >> np.arange(number)[:, None] & 1
+    return has @ found
 
 
 def marked(**flags: Array) -> UInt32[Array, "prefixes lanes"]:
