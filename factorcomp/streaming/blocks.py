@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from factorcomp.streaming.arrays import Array, settle
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import Values
+from factorcomp.streaming.rows import AnyValues
 from factorcomp.streaming.subtree import Below, Carried, ascend, children, close, descend, examine
 from factorcomp.streaming.tables import OnDevice, part
 from factorcomp.streaming.totals import Tally, Totals
@@ -91,7 +91,7 @@ def marginal(
     return jax.lax.scan(lambda _, inputs: (None, visit(*inputs)), None, (blocks, carried, own))[1]
 
 
-def _read(plan: Plan, tables: Sequence[Sequence[OnDevice]], block: Array) -> list[tuple[Values, ...]]:
+def _read(plan: Plan, tables: Sequence[Sequence[OnDevice]], block: Array) -> list[tuple[AnyValues, ...]]:
     """The rows of a block, level by level, in float64."""
     import jax.numpy as jnp
 

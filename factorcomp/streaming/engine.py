@@ -72,7 +72,7 @@ class Visit:
         """Some blocks in a row: at once if they are clean, by the general program if not."""
         plan = self.plan
         blocks = np.arange(number * plan.stretch, (number + 1) * plan.stretch)
-        heads = slice(blocks[0] * plan.lanes, (blocks[-1] + 1) * plan.lanes)
+        heads = slice(number * plan.stretch * plan.lanes, (number + 1) * plan.stretch * plan.lanes)
         if plan.eos is None:
             inherited = each(lambda x: x[heads], self.heads)
             try:

@@ -15,7 +15,7 @@ from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.arrays import Array
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import Values
+from factorcomp.streaming.rows import AnyValues
 
 ALIGNMENT = 64
 
@@ -24,24 +24,24 @@ ALIGNMENT = 64
 class Tables:
     """The values of the background and the experts, by position: `steps[t][m]` is `[vocab ** t, vocab]`."""
 
-    steps: Sequence[Sequence[Float[np.ndarray, "prefixes vocab"]]]
+    steps: Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]
 
     @classmethod
     def of(cls, models: Sequence[TabularModel], horizon: int) -> "Tables":
         """The tables of floats of these models."""
         return cls([[_values(model.steps[t]) for model in models] for t in range(horizon)])
 
-    def above(self, plan: Plan) -> list[tuple[Values, ...]]:
+    def above(self, plan: Plan) -> list[tuple[AnyValues, ...]]:
         """The rows above the heads, `[vocab, prefixes, 1]`, in float64."""
         return [tuple(v.astype(np.float64).T[:, :, None] for v in step) for step in self.steps[: plan.above]]
 
-    def stretch(self, plan: Plan, start: int, stop: int) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
+    def stretch(self, plan: Plan, start: int, stop: int) -> list[list[Float[np.ndarray, "_ vocab"]]]:
         """The rows below the heads `start` to `stop`, level by level, as they lie."""
         widths = [plan.vocab**n for n in range(plan.tail)]
         steps = zip(self.steps[plan.above : plan.horizon], widths, strict=True)
         return [[values[start * w : stop * w] for values in step] for step, w in steps]
 
-    def below(self, plan: Plan, prefixes: Sequence[Int[np.ndarray, "prefixes lanes"]]) -> list[tuple[Values, ...]]:
+    def below(self, plan: Plan, prefixes: Sequence[Int[np.ndarray, "_ lanes"]]) -> list[tuple[AnyValues, ...]]:
         """The rows after these prefixes below the heads, by level, in float64."""
         steps = zip(self.steps[plan.above : plan.horizon], prefixes, strict=True)
         return [tuple(np.moveaxis(v[rows], 2, 0).astype(np.float64) for v in step) for step, rows in steps]
@@ -59,7 +59,7 @@ def _values(rows: object) -> Float[np.ndarray, "prefixes vocab"]:
 
 
 # A pytree of arrays: (numbers from the first aligned one on, the numbers of the first block).
-OnDevice = tuple[Shaped[Array, " numbers"], Shaped[Array, " block"]]
+OnDevice = tuple[Shaped[Array, "_"], Shaped[Array, "_"]]
 
 
 def _on(device: Any, values: Float[np.ndarray, "prefixes vocab"], block: int) -> OnDevice:

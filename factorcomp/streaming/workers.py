@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from factorcomp.streaming.arrays import each, leaves
 from factorcomp.surveys import Progress
 
 
+@runtime_checkable
 class Kept(Protocol):
     """Results of pieces from an earlier time, and for a later one."""
 
