@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from inspect import signature
 from typing import Any, NamedTuple
 
 from jaxtyping import Float, Int
@@ -109,4 +110,4 @@ def compiled(program: Any) -> Any:
     """One of the programs above, jitted; what follows the fifth argument is static."""
     import jax
 
-    return jax.jit(program, static_argnums=(0, *range(5, program.__code__.co_argcount)))
+    return jax.jit(program, static_argnums=(0, *range(5, len(signature(program).parameters))))

@@ -67,7 +67,7 @@ def _on(device: Any, values: Float[np.ndarray, "prefixes vocab"], block: int) ->
 
     flat = values.reshape(-1)
     shift = (-flat.ctypes.data % ALIGNMENT) // flat.itemsize
-    if flat.size < 2 * block:
+    if flat.size < 2 * max(block, shift):
         return jax.device_put((np.array(flat), np.array(flat[:0])), device)
     return jax.device_put((flat[shift:], np.array(flat[: block + shift])), device)
 

@@ -1,7 +1,7 @@
 """Random tables of floats, and what two surveys of them differ in."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,15 @@ from factorcomp.surveys import Survey
 CLOSE = 1e-9
 
 
+def shifted(values: np.ndarray, by: int) -> np.ndarray:
+    """A copy that starts so many numbers after a multiple of 64 bytes."""
+    room = np.zeros(values.nbytes + 128 + by * values.itemsize, dtype=np.uint8)
+    start = -room.ctypes.data % 64 + by * values.itemsize
+    copy = room[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    copy[:] = values
+    return copy
+
+
 @dataclass(frozen=True)
 class Tables:
     """A background, its experts, and a question about them."""
@@ -23,6 +32,15 @@ class Tables:
     background: TabularModel
     experts: Mapping[str, TabularModel]
     question: Question
+
+    def laid_out(self, layout: Callable[[np.ndarray], np.ndarray]) -> "Tables":
+        """The same numbers, elsewhere in memory."""
+
+        def moved(model: TabularModel) -> TabularModel:
+            assert all(isinstance(rows, FloatRows) for rows in model.steps)
+            return replace(model, steps=tuple(FloatRows(layout(rows.values), rows.scale) for rows in model.steps))
+
+        return Tables(moved(self.background), {n: moved(m) for n, m in self.experts.items()}, self.question)
 
     def by_level(self) -> Survey:
         return levelwise.survey(self.background, self.experts, self.question)
@@ -58,7 +76,10 @@ class Recipe:
         models = []
         for steps in tables:
             if self.eos is not None:
-                steps = [np.where(e[:, None], np.eye(self.vocab)[self.eos], s) for e, s in zip(self._ended(), steps, strict=True)]
+                steps = [
+                    np.where(e[:, None], np.eye(self.vocab)[self.eos], s)
+                    for e, s in zip(self._ended(), steps, strict=True)
+                ]
             shift = 0.0 if self.scale != "logits" else rng.integers(-3, 4)
             rows = tuple(FloatRows(self._scaled(step, shift), self.scale) for step in steps)
             models.append(TabularModel(vocabulary, rows, None if self.eos is None else vocabulary[self.eos]))
@@ -124,7 +145,8 @@ def differences(found: Survey, expected: Survey, question: Question) -> list[str
         for t in _asked(question, f"e{i}"):
             lines += _differences(f"survey.experts[{i}].largest_tv[{t}]", mine.largest_tv[t], theirs.largest_tv[t])
     for i in expected.masks or {}:
-        assert found.marginal is not None and expected.marginal is not None
+        assert found.marginal is not None
+        assert expected.marginal is not None
         lines += _differences(f"marginal {i}", found.marginal(i), expected.marginal(i))
     return lines
 
