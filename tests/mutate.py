@@ -26,12 +26,14 @@ from types import CodeType, FunctionType
 
 import pytest
 from hypothesis import Phase, settings
+from jax._src import xla_bridge
 from scipy.stats import beta
 
 ROOT = Path(__file__).parent.parent
 COMPARED = {
-    ast.Lt: ("<=", ">="), ast.LtE: ("<", ">"), ast.Gt: (">=", "<="), ast.GtE: (">", "<"), ast.Eq: ("!=",),
-    ast.NotEq: ("==",), ast.Is: ("is not",), ast.IsNot: ("is",), ast.In: ("not in",), ast.NotIn: ("in",),
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
 }  # fmt: skip
 COMPUTED = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "*", ast.Pow: "*",
@@ -92,13 +94,11 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         return
     text = ast.unparse
     match node:
-        case ast.Compare(left, [op], [right]):
-            for new in COMPARED[type(op)]:
-                yield node, f"({text(left)} {new} {text(right)})"
-        case ast.Compare(left, [first, second], [middle, right]):
-            for a, b in zip(COMPARED[type(first)], COMPARED[type(second)], strict=False):
-                yield node, f"({text(left)} {a} {text(middle)} and {text(middle)} {sign(second)} {text(right)})"
-                yield node, f"({text(left)} {sign(first)} {text(middle)} and {text(middle)} {b} {text(right)})"
+        case ast.Compare(left, ops, rest):
+            for place, op in enumerate(ops):
+                for new in COMPARED[type(op)]:
+                    changed = [*ops[:place], new(), *ops[place + 1 :]]
+                    yield node, f"({text(ast.Compare(left, changed, rest))})"
         case ast.BoolOp(op, values):
             other = " or " if isinstance(op, ast.And) else " and "
             yield node, f"({other.join(f'({text(v)})' for v in values)})"
@@ -150,10 +150,6 @@ def op_of(node: ast.BoolOp, values: list[ast.expr]) -> ast.expr:
     return values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
 
 
-def sign(op: ast.cmpop) -> str:
-    return {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.Is: "is", ast.In: "in"}[type(op)]
-
-
 def code_of(code: CodeType, name: str) -> CodeType | None:
     """The code of a function or method in that of its module."""
     for inner in code.co_consts:
@@ -183,6 +179,8 @@ class Campaign:
             self.failed = report.longreprtext or report.outcome
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if xla_bridge.backends_are_initialized():
+            raise RuntimeError("a test module computes with JAX when it is collected; its threads would hang each fork")
         files = sorted({f for p in self.options.paths for f in ([p] if p.is_file() else p.rglob("*.py"))})
         files = [file.resolve() for file in files]
         modules = {f: importlib.import_module(".".join(f.relative_to(ROOT).with_suffix("").parts)) for f in files}

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from factorcomp.certificates.claims import Positions
+from factorcomp.certificates.claims import Positions, Question
 from factorcomp.models.errors import InputError
 from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
@@ -224,6 +224,7 @@ def test_a_mask_without_an_end_has_a_beginning_within_a_length():
         "down": (1, 6, 11),
     }
     assert ask(LOOP, LOOPS, length=0, masks={"up": mask}).masks == {"up": ()}
+    assert Question(12, masks={"up": mask, "down": (1, 6)}).given_masks == {"up": (0, 5, 7, 10), "down": (1, 6)}
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,6 @@ def log_exceeds(factor: Fraction, bound: Fraction) -> bool:
     """Whether `log(factor) > bound`, for `factor > 0`."""
     if bound == 0:
         return factor > 1
-    if factor == 1:
-        return bound < 0
     precision = 30
     while True:
         context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)

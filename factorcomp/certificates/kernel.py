@@ -34,7 +34,7 @@ from factorcomp.certificates.judgement import Judgement, number
 from factorcomp.certificates.models import Model
 from factorcomp.certificates.pushforward import with_features
 from factorcomp.certificates.rows import largest_in_nats
-from factorcomp.certificates.tree import Levels, Progress, Tree, bounded, given_masks, spans
+from factorcomp.certificates.tree import Levels, Progress, Tree, given_masks, spans
 
 METHOD = "rational"
 COMPOSED = (*JOINT_CLAIMS, *COMPOSITION_CLAIMS)
@@ -67,8 +67,8 @@ def decide(
         if features is None:
             return findings
         return with_features(findings, background, experts, question, features, claims, residuals)
-    tables = {name: _table(model, bounded(question)) for name, model in experts.items()}
-    tree = Tree(_table(background, bounded(question)), tables, question, progress)
+    tables = {name: _table(model, question.horizon) for name, model in experts.items()}
+    tree = Tree(_table(background, question.horizon), tables, question, progress)
     results = [_result(tree, "well_defined", composition.well_defined(tree))]
     defined = results[0].verdict is Verdict.HOLDS
     masks, judges = _judges(tree, defined, residuals, features)

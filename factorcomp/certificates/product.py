@@ -76,14 +76,14 @@ class Search(Generic[Key]):
             for m in set(row):
                 if m is not None:
                     origins[m].append(n)
-        steps: list[int | None] = [0 if n in targets else None for n in range(len(self.keys))]
-        queue = sorted(targets)
+        steps = dict.fromkeys(targets, 0)
+        queue = [*steps]
         for m in queue:
             for n in origins[m]:
-                if steps[n] is None:
-                    steps[n] = (steps[m] or 0) + 1
+                if n not in steps:
+                    steps[n] = steps[m] + 1
                     queue.append(n)
-        return steps
+        return [steps.get(n) for n in range(len(self.keys))]
 
 
 class Product:

@@ -54,7 +54,7 @@ class Row:
         top, zero = max(weight[0] for weight in self.general if weight), Enclosure.of(0)
         values = [_exponential(weight, top) if weight else zero for weight in self.general]
         mass = total(values, zero)
-        return [value / mass if value else zero for value in values]
+        return [value / mass for value in values]
 
 
 def _exponential(weight: Weight, top: Fraction) -> Enclosure:

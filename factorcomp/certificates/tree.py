@@ -32,7 +32,7 @@ class Tree:
         models = [background, *(model.aligned(vocabulary, eos, name) for name, model in experts.items())]
         setting = Setting(question, tuple(experts), len(vocabulary), [model.scale for model in models])
         self.question, self.experts, self.names = question, setting.experts, setting.names
-        self.vocabulary, self.eos, self.size, self.length = vocabulary, eos, len(vocabulary), bounded(question)
+        self.vocabulary, self.eos, self.size, self.length = vocabulary, eos, len(vocabulary), question.horizon
         self.exact, self.zero, self.one = setting.exact, setting.zero, setting.one
         self.steps: list[list[Step]] = []
         count = sum(self.size**t for t in range(self.length))
@@ -143,16 +143,9 @@ def spans(flags: Sequence[int | bool]) -> Spans:
     return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 
-def bounded(question: Question) -> int:
-    """The length of a question that has one."""
-    if isinstance(question.length, str):
-        raise KernelError("got the question for every length, needed a bounded one")
-    return question.length
-
-
 def _check_question(background: Model, experts: Mapping[str, Model], question: Question) -> None:
     """Raises `KernelError` for a question that these models cannot be asked."""
-    length = bounded(question)
+    length = question.horizon
     for name, model in (("background", background), *experts.items()):
         if not 0 <= length <= model.horizon:
             raise KernelError(f"{name}: got a horizon of {model.horizon}, needed the length {length}")

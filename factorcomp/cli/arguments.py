@@ -268,6 +268,15 @@ class Arguments:
         self.problem(f"--window: got {given[:60]!r}, needed a whole number of tokens, 0 or more (and below 10000)")
         return None
 
+    def processes(self, given: str | None) -> int | None:
+        """How many processes work together."""
+        if given is None:
+            return None
+        if re.fullmatch(r"[1-9]\d{0,2}", given.strip()):
+            return int(given)
+        self.problem(f"--processes: got {given[:60]!r}, needed a whole number of processes, 1 or more (and below 1000)")
+        return None
+
     def choice(self, option: str, given: str | None, choices: Sequence[Choice]) -> Choice | None:
         """One of `choices`."""
         if given is None:

@@ -143,6 +143,14 @@ def verify(
             help="NAME=0,2: the coordinates of the features that expert owns, from 0; repeatable [the map's]",
         ),
     ] = None,
+    resume: Annotated[
+        str | None,
+        Parameter(metavar="FILE", help="keep long work on large tables in FILE, and go on from it [off]"),
+    ] = None,
+    processes: Annotated[
+        str | None,
+        Parameter(metavar="N", help="spread long work on large tables over N processes [1]", allow_leading_hyphen=True),
+    ] = None,
     json: Annotated[
         str | None,
         Parameter(metavar="FILE", help="write the report as data, - is standard output", allow_leading_hyphen=True),
@@ -182,7 +190,9 @@ def verify(
         "exact": exact or None,
         "guarantees": arguments.guarantees(guarantee, every_length),
         "bounds": False if no_bounds else None,
+        "resume": resume,
     }
+    together = arguments.processes(processes)
     asked = dict(options) | _set(given)
     outputs = {"--json": json, "--certificate": certificate}
     map_place = asked.get("features")
@@ -195,10 +205,13 @@ def verify(
     if mapped is not None:
         asked["features"] = mapped
 
+    from factorcomp.cli.processes import joined
     from factorcomp.verification import verify
 
-    with output.progress("verifying") as progress:
+    with joined(together) as alone, output.progress("verifying") as progress:
         report = verify(base, models, progress=progress, **asked)
+    if not alone:
+        return STATUS.get(report.verdict, 3)
     if certificate is not None:
         _certify(certificate, report)
     if json is not None and json != "-":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from jaxtyping import Float
 
 from factorcomp.certificates.claims import (
     COMPOSITION_CLAIMS,
@@ -16,10 +17,12 @@ from factorcomp.certificates.claims import (
 )
 from factorcomp.enumeration.levelwise import levels
 from factorcomp.enumeration.summary import Summary, summarize
+from factorcomp.enumeration.tree import tokens_of
 from factorcomp.factorization import exactness, joint, masks
-from factorcomp.factorization.conditionals import decide_conditionals, tilted_steps
+from factorcomp.factorization.conditionals import Conditionals, decide_conditionals, tilted_steps
 from factorcomp.factorization.context import Context
 from factorcomp.factorization.undecided import undecided
+from factorcomp.models.function import FunctionModel
 from factorcomp.models.tabular import TabularModel
 from factorcomp.surveys import Progress, Sighting, Survey
 
@@ -42,9 +45,12 @@ def decide(
 
 
 def decide_from(
-    survey: Survey, background: TabularModel, experts: Mapping[str, TabularModel], question: Question
+    survey: Survey,
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
+    question: Question,
 ) -> Findings:
-    """Decides every claim from what an engine has seen of these models."""
+    """Decides every claim from what an engine has seen of these models; of functions, no claim about all their rows."""
     context = Context(background.vocabulary, tuple(experts), question, survey)
     defined = _well_defined(context, background, experts, survey.undefined.first)
     if defined.verdict is Verdict.REFUTED:
@@ -82,20 +88,31 @@ def _unsettled(context: Context[Survey], claims: list[ClaimResult]) -> frozenset
 
 
 def _well_defined(
-    context: Context[Survey], background: TabularModel, experts: Mapping[str, TabularModel], at: Sighting | None
+    context: Context[Survey],
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
+    at: Sighting | None,
 ) -> ClaimResult:
     if at is None:
         return joint.well_defined(context, ())
     models = (background, *experts.values())
-    silent = [model.says_nothing(at.length, at.index) for model in models]
+    silent = [isinstance(model, TabularModel) and model.says_nothing(at.length, at.index) for model in models]
     if any(silent):
         return joint.undefined_at_gap(context, silent)
-    possible = [model.steps[at.length].log_probs(at.index, at.index + 1)[0] > -np.inf for model in models]
+    possible = [_row(model, at) > -np.inf for model in models]
     return joint.well_defined(context, joint.openers(possible[0], possible[1:], context.names, context.question))
 
 
+def _row(model: FunctionModel | TabularModel, at: Sighting) -> Float[np.ndarray, " vocab"]:
+    if isinstance(model, TabularModel):
+        return model.steps[at.length].log_probs(at.index, at.index + 1)[0]
+    return model.row(tokens_of(at.index, at.length, len(model.vocabulary)))
+
+
 def _mask_claims(
-    context: Context[Survey], background: TabularModel, experts: Mapping[str, TabularModel]
+    context: Context[Survey],
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
 ) -> tuple[list[ClaimResult], frozenset[str]]:
     """The claims about masks, and those whose witness another one may equal."""
     question, survey = context.question, context.survey
@@ -103,11 +120,14 @@ def _mask_claims(
         return [], frozenset()
     if survey.masks is None:
         return masks.no_masks(context), frozenset()
-    base = background.steps[: question.horizon]
-    assert survey.marginal is not None
-    tilted = [tilted_steps(base, e.steps[: question.horizon], question.weight(name)) for name, e in experts.items()]
-    conditionals = decide_conditionals(base, tilted, survey.masks)
+    conditionals = Conditionals(None, 0.0, undecided="the rows of functions are too many to be kept and compared")
+    tables = {name: expert for name, expert in experts.items() if isinstance(expert, TabularModel)}
+    if isinstance(background, TabularModel) and len(tables) == len(experts):
+        base = background.steps[: question.horizon]
+        tilted = [tilted_steps(base, e.steps[: question.horizon], question.weight(n)) for n, e in tables.items()]
+        conditionals = decide_conditionals(base, tilted, survey.masks)
     factorized = masks.factorized_conditionals(context, conditionals)
+    assert survey.marginal is not None
     marginals = {} if conditionals.hold else {i: survey.marginal(i) for i in survey.masks}
     projective = [masks.projective(context, i, conditionals, marginals.get(i)) for i in survey.masks]
     tied = frozenset(f"projective:{context.names[i]}" for i, marginal in marginals.items() if marginal.tied)

@@ -103,7 +103,6 @@ def factorized(models: Sequence[Masses], masks: Sequence[Ids], others: Sequence[
         same = compare(law.summed(other), base.summed(other))
         if wrong.any() or same.differ:
             return Factorization(("b", m), False)
-        open_ |= not (law.sound and base.sound)
         if law.sound and base.sound and ((law.summed(mine).values > 0) & ~(base.summed(mine).values > 0)).any():
             return Factorization(("c", m), False)
         open_ |= bool(unsure.any()) or same.differ is None

@@ -292,7 +292,7 @@ class FeatureClaims:
         low, high = values.min(), values.max()
         if isinstance(low, Fraction):
             ratio = high / low
-            return math.log(ratio.numerator) - math.log(ratio.denominator) if ratio != 1 else 0.0
+            return math.log(ratio.numerator) - math.log(ratio.denominator)
         return float(np.log(high) - np.log(low)) if self.laws.normalizers.sound else None
 
     def _gaps(self, name: str) -> tuple[Number | None, Number | None]:

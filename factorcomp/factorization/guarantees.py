@@ -134,7 +134,7 @@ class _Expert:
         reached = self.reached(self.composed)
         failure, worst = self.worst(fails, reached)
         exact = self.segments_of(self.setting.follows, self.composed)
-        off = np.abs(ended - entered[ends.entry] * ends.run) if len(ended) else ended
+        off = np.abs(ended - entered[ends.entry] * ends.run)
         apart = _total(np.abs(entered - own_entered)) + abs(_total(entered) - _total(own_entered))
         prefix = (
             None if worst < 0 else spelled(int(self.entries.index[worst]), int(self.entries.length[worst]), vocabulary)

@@ -205,12 +205,11 @@ def _require_few(parts: Sequence[Subspace]) -> None:
 
 
 def _minimal(parts: Sequence[Subspace]) -> list[Subspace]:
-    """Without parts that lie in another."""
-    distinct = list(dict.fromkeys(parts))
+    """Without parts that lie in another: all are translates of one kernel, so that such a part is that one."""
     kept: list[Subspace] = []
-    for part in distinct:
+    for part in dict.fromkeys(parts):
         if not any(part.within(other) for other in kept):
-            kept = [other for other in kept if not other.within(part)] + [part]
+            kept.append(part)
     return kept
 
 

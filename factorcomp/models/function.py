@@ -128,6 +128,21 @@ class FunctionModel:
         found, off = check_rows(rows, "log_probs", None, np.zeros(len(rows), dtype=bool), report)
         return rows.astype(np.float64), found, off
 
+    def row(self, tokens: Sequence[int]) -> Float[np.ndarray, " vocab"]:
+        """The log-probabilities after one prefix; after EOS, EOS.
+
+        >>> import jax.numpy as jnp
+        >>> coin = FunctionModel(lambda prefixes: jnp.full((len(prefixes), 2), jnp.log(0.5)), ("h", "t"), eos="t")
+        >>> coin.row([0, 1]).tolist()
+        [-inf, 0.0]
+        """
+        if self.eos is not None and (eos := self.vocabulary.index(self.eos)) in tokens:
+            return np.where(np.arange(len(self.vocabulary)) == eos, 0.0, -np.inf)
+        problems = Problems(self.source.name)
+        rows, _, _ = self.rows_after(np.array([tokens], dtype=np.int64), problems)
+        problems.raise_any()
+        return rows[0]
+
     def _evaluate(self, tokens: Int[np.ndarray, "batch length"]) -> Float[np.ndarray, "batch vocab"]:
         import jax.numpy as jnp  # loaded where a function is asked: tables are verified without it
 

@@ -23,10 +23,10 @@ class UnfitError(Exception):
     """The block is not clean, or that cannot be told."""
 
 
-def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, first: int) -> tuple[Below, Totals]:
+def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, number: int) -> tuple[Below, Totals]:
     """The subtrees below consecutive heads, by their rows `values[level][model]`.
 
-    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `first`: the block of the first one.
+    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the stretch.
 
     **Returns:** what they hand back, `[heads, 1]`, and the totals. Raises `UnfitError`.
     """
@@ -52,7 +52,7 @@ def visit(plan: Plan, values: Sequence[Sequence[Rows]], heads: Carried, first: i
     tally.runs = [r.max() for r in inherited.runs]
     tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()
     below = ascend(plan, plan.above, levels, None, tally)
-    return below, tally.totals(np.int64(first), lanes=plan.lanes)
+    return below, tally.totals(np.int64(number))
 
 
 def _children(plan: Plan, parent: Carried, deviates: UInt32[np.ndarray, "prefixes 1"], probs: Rows) -> Carried:

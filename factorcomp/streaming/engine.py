@@ -1,4 +1,4 @@
-"""Every prefix visited: those above the heads here, stretches of blocks below them on all cores or devices."""
+"""Every prefix visited: those above the heads at once, those below them in stretches, on all cores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,17 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from factorcomp.bounds.oscillation import exceeds
-from factorcomp.composition.precision import float64
 from factorcomp.enumeration.tree import digits
-from factorcomp.models.rows import EPS
-from factorcomp.models.tabular import TabularModel
-from factorcomp.streaming import blocks as programs
+from factorcomp.models.rows import EPS, FloatRows
 from factorcomp.streaming import clean
-from factorcomp.streaming.arrays import each, leaves
+from factorcomp.streaming.arrays import each
+from factorcomp.streaming.functions import Functions
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
-from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, close, descend, examine, root
+from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, children, close, descend, examine, root
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MAXIMA, NOWHERE, Tally, Totals, together
 from factorcomp.streaming.workers import Workers
@@ -29,7 +27,7 @@ class TooExtremeError(ArithmeticError):
 
 
 class Stretch(NamedTuple):
-    """What was seen of some blocks in a row: what their heads hand back, `[heads, 1]`, and totals, `[parts, …]`."""
+    """What was seen below some heads in a row: what they hand back, `[heads, 1]`, and the totals."""
 
     below: Below
     totals: Totals
@@ -40,8 +38,7 @@ class Visit:
     """A visit to a tree: what was handed down to the heads, what they handed back, and all totals."""
 
     plan: Plan
-    tables: Tables
-    models: Sequence[TabularModel]
+    source: Tables | Functions
     workers: Workers
 
     def __post_init__(self) -> None:
@@ -50,9 +47,9 @@ class Visit:
         self.rows: list[Rows] = []
         carried = root(self.plan, np)
         if self.plan.above:
-            self.rows = examine(self.plan, self.tables.above(self.plan), self._decided_above())
+            self.rows = self._examined(self.source.above(self.plan))
             self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top)
-        self.heads: Carried = each(np.ascontiguousarray, carried)
+        self.carried: Carried = each(np.ascontiguousarray, carried)
         stretches = self._spread("survey", self._stretch, Stretch(_below_like(self.plan), _totals_like(self.plan)))
         self.below = together([stretch.totals for stretch in stretches])
         if self.below.maxima[MAXIMA.index("extreme")] or self.top.maxima["extreme"]:
@@ -65,77 +62,61 @@ class Visit:
 
     def _spread(self, name: str, work: Callable[[int], Any], like: Any) -> list[Any]:
         plan = self.plan
-        units = plan.stretch * plan.lanes * plan.vocab**plan.tail
-        return self.workers.spread(name, plan.blocks // plan.stretch, work, like, units)
+        return self.workers.spread(
+            f"{name} {plan.horizon}", plan.stretches, work, like, plan.stretch * plan.vocab**plan.tail
+        )
 
     def _stretch(self, number: int) -> Stretch:
-        """Some blocks in a row: at once if they are clean, by the general program if not."""
+        """Some heads in a row and all below them: at once if that is clean, by the general text if not."""
         plan = self.plan
-        blocks = np.arange(number * plan.stretch, (number + 1) * plan.stretch)
-        heads = slice(number * plan.stretch * plan.lanes, (number + 1) * plan.stretch * plan.lanes)
+        heads = plan.heads(number)
         if plan.eos is None:
-            inherited = each(lambda x: x[heads], self.heads)
             try:
-                rows = self.tables.stretch(plan, heads.start, heads.stop)
-                return Stretch(*clean.visit(plan, rows, inherited, int(blocks[0])))
+                return Stretch(*clean.visit(plan, self.source.below(plan, heads), self.inherited(heads), number))
             except clean.UnfitError:
                 pass
-        below, totals = self._run(programs.survey, blocks)
-        for n in np.flatnonzero(totals.maxima[:, MAXIMA.index("open")]):
-            answer = self.here(int(blocks[n])).answer
-            for mine, exact in zip(leaves((below, totals)), leaves(answer), strict=True):
-                mine[n] = exact
-        parts = [each(lambda x, n=n: x[n], totals) for n in range(len(blocks))]
-        return Stretch(each(lambda x: x.reshape(-1, 1), below), together(parts))
+        part = Part(self, number)
+        return Stretch(part.below, part.tally.totals(np.int64(number)))
 
-    def _run(self, program: Any, blocks: Int[np.ndarray, " blocks"], *inherited: Any, static: tuple = ()) -> Any:
-        """What a program says of these blocks, on a device. `inherited`: by all heads, besides what is carried."""
-        import jax
+    def examined(self, number: int) -> list[Rows]:
+        """The rows of a stretch, level by level."""
+        return self._examined(self.source.below(self.plan, self.plan.heads(number)))
 
-        plan = self.plan
-        device = self.workers.device
-        with float64(), jax.default_device(device):
-            handed = each(lambda x: x.reshape(-1, 1, plan.lanes)[blocks], (self.heads, *inherited))
-            tables = self._on(device)
-            answer = jax.device_get(programs.compiled(program)(plan, tables, blocks, *handed, *static))
-            return each(lambda x: np.array(x), answer)  # not JAX's own memory
+    def _examined(self, levels: Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]) -> list[Rows]:
+        """What rows say, in exact arithmetic where rounding leaves open who deviates."""
+        values = [tuple(np.ascontiguousarray(v.T, dtype=np.float64)[:, :, None] for v in step) for step in levels]
+        rows = examine(self.plan, values)
+        if any(level.compared.open for level in rows):
+            rows = examine(self.plan, values, [self._decided(step) for step in levels])
+        return rows
 
-    def _on(self, device: Any) -> Any:
-        if device not in self._tables:
-            self._tables[device] = self.tables.on(device, self.plan)
-        return self._tables[device]
+    def inherited(self, heads: slice) -> Carried:
+        """What is handed down to these heads."""
+        return each(lambda x: x[heads], self.carried)
 
-    @cached_property
-    def _tables(self) -> dict[Any, Any]:
-        return {}
-
-    def _decided_above(self) -> list[Given]:
-        """Who differs and deviates above the heads, in exact arithmetic."""
-        return [self.decided(t, np.arange(self.plan.vocab**t)[:, None]) for t in range(self.plan.above)]
-
-    def decided(self, length: int, prefixes: Int[np.ndarray, "prefixes lanes"]) -> Given:
-        """Who differs and deviates at these prefixes, in exact arithmetic."""
-        plan, flat = self.plan, prefixes.reshape(-1)
-        base, *own = (model.steps[length] for model in self.models)
-        differs = deviates = np.zeros(len(flat), dtype=np.uint32)
+    def _decided(self, models: Sequence[Float[np.ndarray, "prefixes vocab"]]) -> Given:
+        """Who differs and deviates, by rows, in exact arithmetic."""
+        plan, everywhere = self.plan, np.arange(len(models[0]))
+        base, *own = (FloatRows(values, plan.scale) for values in models)
+        differs = deviates = np.zeros(len(everywhere), dtype=np.uint32)
         for i, rows in enumerate(own):
             bit = np.uint32(1 << i)
-            unlike = exceeds(rows, flat, base, flat)
+            unlike = exceeds(rows, everywhere, base, everywhere)
             differs = differs | np.where(unlike, bit, np.uint32(0))
             if plan.threshold:
                 weight = 1 if plan.weights is None else plan.weights[i]
-                unlike = exceeds(rows, flat, base, flat, plan.threshold / weight)
+                unlike = exceeds(rows, everywhere, base, everywhere, plan.threshold / weight)
             deviates = deviates | np.where(unlike, bit, np.uint32(0))
-        return Given(differs.reshape(prefixes.shape), deviates.reshape(prefixes.shape))
+        return Given(differs[:, None], deviates[:, None])
 
-    def here(self, block: int) -> "Block":
-        """One block visited again, in NumPy, with all decided exactly, and kept."""
-        if block not in self._seen:
-            self._seen[block] = Block(self, block)
-        return self._seen[block]
+    def part(self, number: int) -> "Part":
+        """A stretch visited again, and kept."""
+        if number not in self._parts:
+            self._parts[number] = Part(self, number)
+        return self._parts[number]
 
     @cached_property
-    def _seen(self) -> dict[int, "Block"]:
+    def _parts(self) -> dict[int, "Part"]:
         return {}
 
     def largest(self, kind: str) -> float:
@@ -158,11 +139,18 @@ class Visit:
             path = np.repeat(path, self.plan.vocab, axis=0)
         path = path / self.root.mean
 
-        def apart(number: int) -> tuple[Float[np.ndarray, " blocks"]]:
-            blocks = np.arange(number * self.plan.stretch, (number + 1) * self.plan.stretch)
-            return (self._run(programs.tv_local_global, blocks, path),)
+        def apart(number: int) -> tuple[Float[np.ndarray, ""]]:
+            """`TV = sum P (1 - prod Z / Z_G)_+` over the sequences of a stretch; `path` is that product so far."""
+            heads = self.plan.heads(number)
+            laws, so_far = self.inherited(heads), path[heads]
+            for rows in self.examined(number):
+                sound = laws.reachable & ~rows.composed.undefined
+                so_far = so_far * np.exp(np.where(sound, rows.composed.log_z, 0.0))
+                so_far = np.repeat(so_far, self.plan.vocab, axis=0)
+                laws = children(self.plan, rows, laws, rows.compared.deviates)
+            return (np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum(),)
 
-        return float(np.concatenate([tv for (tv,) in self._spread("tv_local_global", apart, (0,))]).sum())
+        return float(np.stack([tv for (tv,) in self._spread("tv_local_global", apart, (0,))]).sum())
 
     def marginal(self, expert: int, positions: tuple[int, ...]) -> tuple[Float[np.ndarray, "2 cells"], float]:
         """The marginals of the composition and of an expert on `positions`, all of the horizon; and a bound on their
@@ -170,37 +158,40 @@ class Visit:
         plan, own = self.plan, np.ones((1, 1))
         for rows in self.rows:
             own = (own * rows.components[expert + 1]).swapaxes(0, 1).reshape(-1, 1)
-        kept = tuple(t - plan.above for t in positions if t >= plan.above)
+        summed = tuple(t - plan.above + 1 for t in range(plan.above, plan.horizon) if t not in positions)
 
-        def masses(number: int) -> tuple[Float[np.ndarray, "blocks 2 lanes cells"]]:
-            blocks = np.arange(number * plan.stretch, (number + 1) * plan.stretch)
-            return (self._run(programs.marginal, blocks, own, static=(expert, kept)),)
+        def masses(number: int) -> tuple[Float[np.ndarray, "heads 2 cells"]]:
+            """Below each head, by the tokens at the positions below it."""
+            heads = plan.heads(number)
+            laws, mine = self.inherited(heads), own[heads]
+            for rows in self.examined(number):
+                mine = (mine * rows.components[expert + 1]).swapaxes(0, 1).reshape(-1, 1)
+                laws = children(plan, rows, laws, rows.compared.deviates)
+            both = np.where(laws.reachable, laws.reach, 0.0), mine
+            by_token = (law.reshape(-1, *[plan.vocab] * plan.tail).sum(axis=summed) for law in both)
+            return (np.stack([law.reshape(len(law), -1) for law in by_token], axis=1),)
 
         found = [m for (m,) in self._spread(f"marginal {expert} {positions}", masses, (0,))]
         cells = digits(plan.above, [t for t in positions if t < plan.above], plan.vocab)
-        by_head = np.moveaxis(np.concatenate(found), 1, 0).reshape(2, len(cells), -1)
-        summed = np.zeros((2, int(cells.max()) + 1, by_head.shape[2]))
-        for law, into in zip(by_head, summed, strict=True):
+        by_head = np.moveaxis(np.concatenate(found), 1, 0)
+        marginals = np.zeros((2, int(cells.max()) + 1, by_head.shape[2]))
+        for law, into in zip(by_head, marginals, strict=True):
             np.add.at(into, cells, law)
         terms = plan.vocab ** (plan.horizon - len(positions))
         relative = float(np.expm1(2 * plan.horizon * self.largest("error"))) + 2 * EPS * (terms + 8)
-        return summed.reshape(2, -1), relative
+        return marginals.reshape(2, -1), relative
 
 
-class Block:
-    """A block visited in NumPy: its levels, and the tally with the marks of each prefix."""
+class Part:
+    """A stretch visited by the general text, and kept: its levels, and the tally with the marks of each prefix."""
 
-    def __init__(self, visit: Visit, block: int):
+    def __init__(self, visit: Visit, number: int):
         plan = visit.plan
         self.tally = Tally(plan, np)
-        heads = block * plan.lanes + np.arange(plan.lanes)
-        self.prefixes = [heads * plan.vocab**n + np.arange(plan.vocab**n)[:, None] for n in range(plan.tail)]
-        given = [visit.decided(plan.above + n, prefixes) for n, prefixes in enumerate(self.prefixes)]
-        rows = examine(plan, visit.tables.below(plan, self.prefixes), given)
-        carried = each(lambda x: x.reshape(-1, 1, plan.lanes)[block], visit.heads)
-        self.levels, _ = descend(plan, plan.above, rows, carried, self.tally)
-        below = ascend(plan, plan.above, self.levels, close(plan, rows[-1], self.levels, self.tally), self.tally)
-        self.answer = programs.Answer(below, self.tally.totals(np.int64(block)))
+        rows = visit.examined(number)
+        self.levels, _ = descend(plan, plan.above, rows, visit.inherited(plan.heads(number)), self.tally)
+        leaves = close(plan, rows[-1], self.levels, self.tally)
+        self.below = ascend(plan, plan.above, self.levels, leaves, self.tally)
 
 
 def _totals_like(plan: Plan) -> Totals:

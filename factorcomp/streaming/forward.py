@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jaxtyping import Float
 
 from factorcomp.models.rows import EPS
-from factorcomp.streaming.arrays import Array, fold, has, namespace, several
+from factorcomp.streaming.arrays import Array, fold, has, namespace, settle, several
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Bits, Compared, Flags, Numbers, Values, relative_error
 
@@ -46,18 +46,18 @@ def compose(plan: Plan, components: tuple[Values, ...], compared: Compared) -> C
         elsewhere = sum(xp.where(flags, p, 0.0) for flags, p in zip(opened, own, strict=True))
     for i, weight in enumerate(plan.weights or ()):
         undefined = undefined | has(compared.opens, i) if weight != 1 else undefined
-    product = xp.where(possible, product, elsewhere)
-    z = fold(xp.add, product)
+    product = settle(xp.where(possible, product, elsewhere))
+    z = settle(fold(xp.add, product))
     alive = z > 0
     settled = ~several(compared.differs) & ~undefined
     if plan.null_tokens != "cancel":
         settled = settled & (compared.opens == 0)
     probs = product * xp.where(alive, 1.0 / xp.where(alive, z, 1.0), 0.0)
-    probs = xp.where(settled, sole(components, compared.differs), probs)
+    probs = settle(xp.where(settled, sole(components, compared.differs), probs))
     log_z = xp.where(settled, 0.0, xp.where(alive, xp.log(xp.where(alive, z, 1.0)), -xp.inf))
 
     error = 4 * ((2 * plan.experts + 1) * (relative_error(plan, compared.size) + EPS) + EPS * (plan.vocab + 8))
-    distances = [0.5 * fold(xp.add, xp.abs(p - probs)) for p in components]
+    distances = settle([0.5 * fold(xp.add, xp.abs(p - probs)) for p in components])
     nearest = distances[0]
     for distance in distances[1:]:
         nearest = xp.minimum(nearest, distance)

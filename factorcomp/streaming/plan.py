@@ -8,9 +8,7 @@ from factorcomp.certificates.claims import NullTokens, Question
 from factorcomp.models.rows import Scale
 
 LEAVES = 1 << 10
-"""The most leaves below one head: what is made of them, for all lanes, stays in cache."""
-LANES = 16
-"""About so many heads are visited side by side."""
+"""The most leaves below one head."""
 NUMBERS = 1 << 18
 """About so many numbers of a model are visited by one call."""
 
@@ -19,7 +17,7 @@ NUMBERS = 1 << 18
 class Plan:
     """The question, and how the tree is cut: heads are the prefixes of `above` tokens, `tail` levels lie below them.
 
-    `weights`: `None` where all are 1. `elsewhere[i]`: the
+    `stretch`: so many heads in a row are visited by one call. `weights`: `None` where all are 1. `elsewhere[i]`: the
     positions at which the distance of expert `i` from the background is wanted.
     """
 
@@ -35,25 +33,19 @@ class Plan:
     elsewhere: tuple[frozenset[int], ...]
     above: int
     tail: int
-    lanes: int
+    stretch: int
 
     @property
-    def stretch(self) -> int:
-        """So many blocks are a stretch of the tree, what is visited by one call: a power of `vocab`."""
-        size, numbers = 1, self.lanes * self.vocab**self.tail
-        while size * self.vocab <= self.blocks and size * self.vocab * numbers <= NUMBERS:
-            size *= self.vocab
-        return size
+    def stretches(self) -> int:
+        """How many there are."""
+        return self.vocab**self.above // self.stretch
 
-    @property
-    def blocks(self) -> int:
-        """The number of blocks: groups of heads that are visited side by side."""
-        return self.vocab**self.above // self.lanes
+    def heads(self, number: int) -> slice:
+        """The heads of a stretch."""
+        return slice(number * self.stretch, (number + 1) * self.stretch)
 
 
-def plan(
-    question: Question, names: Sequence[str], vocab: int, eos: int | None, scale: Scale, leaves: int = LEAVES
-) -> Plan:
+def plan(question: Question, names: Sequence[str], vocab: int, eos: int | None, scale: Scale) -> Plan:
     """The plan for a question about the experts `names`."""
     weights = tuple(question.weight(name) for name in names)
     given = question.given_masks
@@ -73,15 +65,16 @@ def plan(
         question.scope == "reachable",
         eos,
         elsewhere,
-        *cut(vocab, question.horizon, leaves),
+        *cut(vocab, question.horizon),
     )
 
 
-def cut(vocab: int, horizon: int, leaves: int = LEAVES) -> tuple[int, int, int]:
-    """The levels above the heads and below, and the lanes: a power of `vocab`, which divides the number of heads."""
-    tail = min(horizon, _power_within(vocab, leaves))
+def cut(vocab: int, horizon: int) -> tuple[int, int, int]:
+    """The levels above the heads and below, and how many heads are a stretch: a power of `vocab`."""
+    tail = min(horizon, _power_within(vocab, LEAVES))
     above = horizon - tail
-    return above, tail, vocab ** min(above, _power_within(vocab, LANES))
+    together = max(1, NUMBERS // vocab**tail)
+    return above, tail, vocab ** min(above, _power_within(vocab, together) if together >= vocab else 0)
 
 
 def _power_within(vocab: int, limit: int) -> int:

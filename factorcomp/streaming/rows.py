@@ -10,12 +10,10 @@ from typing import NamedTuple
 from jaxtyping import Bool, Float, UInt32
 
 from factorcomp.models.rows import EPS, Scale
-from factorcomp.streaming.arrays import Array, as_bits, fold, namespace
+from factorcomp.streaming.arrays import Array, as_bits, fold, namespace, settle
 from factorcomp.streaming.plan import Plan
 
 Values = Float[Array, "vocab prefixes lanes"]
-AnyValues = Float[Array, "vocab _ lanes"]
-Rows = Float[Array, "vocab *rows"]
 Flags = Bool[Array, "prefixes lanes"]
 Bits = UInt32[Array, "prefixes lanes"]
 Numbers = Float[Array, "prefixes lanes"]
@@ -57,7 +55,7 @@ def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) 
     differs, deviates, opens, oscillations, undecided = [], [], [], [], xp.zeros((), dtype=bool)
     for i, rows in enumerate(values[1:]):
         unlike = fold(xp.logical_or, rows != base)
-        value, opened = _oscillation(plan, rows, base)
+        value, opened = settle(_oscillation(plan, rows, base))
         value = xp.where(unlike, value, 0.0)
         weight = 1.0 if plan.weights is None else float(plan.weights[i])
         limit = float(plan.threshold) / weight
@@ -91,7 +89,8 @@ def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags
     mine, theirs = rows > nothing, base > nothing
     both = mine & theirs
     f = xp.where(both, rows, 0.0) - xp.where(both, base, 0.0) if logs else rows / xp.where(theirs, base, 1.0)
-    shared = fold(xp.logical_or, both)
+    f = settle(f)
+    shared = settle(fold(xp.logical_or, both))
     high = xp.where(shared, fold(xp.maximum, xp.where(both, f, nothing)), 1.0)
     low = xp.where(shared, fold(xp.minimum, xp.where(both, f, xp.inf)), 1.0)
     value = high - low if logs else xp.log(high / low)
@@ -107,12 +106,13 @@ def _sizes(scale: Scale, values: tuple[Values, ...]) -> tuple[Array, Array]:
     return xp.ones(()), xp.stack(sizes).max()
 
 
-def probabilities(scale: Scale, values: Rows) -> Rows:
+def probabilities(scale: Scale, values: Values) -> Values:
     """Rows that sum to 1: the proportions of probabilities, or of the exponentials of logs; zeros are exact."""
     xp = namespace(values)
     if scale != "probs":
-        values = xp.exp(values - fold(xp.maximum, values))
-    return values * (1.0 / fold(xp.add, values))
+        values = xp.exp(values - settle(fold(xp.maximum, values)))
+    values = settle(values)
+    return settle(values * settle(1.0 / fold(xp.add, values)))
 
 
 def components(plan: Plan, values: tuple[Values, ...]) -> tuple[Values, ...]:
@@ -132,7 +132,7 @@ def relative_error(plan: Plan, size: Float[Array, ""]) -> Float[Array, ""]:
     return error * (1 + 8 * sum(1 + 2 * float(w) for w in plan.weights)) + EPS * 8 * LARGEST_LOG * heavy
 
 
-def tilted(base: Rows, own: Rows, weight: float) -> Rows:
+def tilted(base: Values, own: Values, weight: float) -> Values:
     """`p^(λ) ∝ p_b (p/p_b)^λ` on the common support (theory.md 1.9)."""
     xp = namespace(base)
     common = (base > 0) & (own > 0)

@@ -9,7 +9,7 @@ from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
 from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
-from factorcomp.streaming.rows import AnyValues, Bits, Compared, Flags, Given, Numbers, Values, compare, components
+from factorcomp.streaming.rows import Bits, Compared, Flags, Given, Numbers, Values, compare, components
 from factorcomp.streaming.totals import MARKS, Tally, marked
 
 
@@ -75,7 +75,7 @@ def root(plan: Plan, xp: Any) -> Carried:
     return Carried(one, one > 0, one, laws, one < 0 if with_eos else None, zero, zero, runs)
 
 
-def examine(plan: Plan, values: Sequence[tuple[AnyValues, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
+def examine(plan: Plan, values: Sequence[tuple[Values, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
     """What the rows of each level say by themselves; all levels but the last, the largest one, at once."""
     if not values:
         return []

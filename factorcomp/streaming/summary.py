@@ -1,5 +1,6 @@
 """What was seen, as the survey from which claims are decided."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, overload
@@ -8,47 +9,65 @@ import numpy as np
 
 from factorcomp.certificates.claims import Question
 from factorcomp.enumeration.summary import compare_marginals, masks_of
+from factorcomp.models.function import FunctionModel
 from factorcomp.models.rows import FloatRows, Scale
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming.engine import Visit
+from factorcomp.streaming.functions import Functions, Model
+from factorcomp.streaming.kept import KeptWork, identity
 from factorcomp.streaming.plan import plan
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MARKS, NOWHERE
-from factorcomp.streaming.workers import Kept, Workers
+from factorcomp.streaming.workers import Workers, place
 from factorcomp.surveys import ExpertSurvey, Marginal, Meeting, Progress, Sighting, Survey, TerminationSurvey, Vanishing
 
 MOST_EXPERTS = 20
 """A set of experts is some bits of a word, three times."""
 
 
-def suits(models: Sequence[TabularModel], question: Question) -> bool:
-    """Whether these tables can be streamed: floats, all probabilities or all logs, that say something everywhere."""
-    rows = [rows for model in models for rows in model.steps[: question.horizon]]
+def suits(models: Sequence[Model], question: Question) -> bool:
+    """Whether these models can be streamed: functions, and tables of floats that say something everywhere; all of
+    probabilities, or all of logs."""
+    tables = [model for model in models if isinstance(model, TabularModel)]
+    if any(not isinstance(model, TabularModel | FunctionModel) for model in models):
+        return False
+    rows = [rows for table in tables for rows in table.steps[: question.horizon]]
     kinds = {isinstance(r, FloatRows) and r.scale == "probs" for r in rows}
-    whole = all(isinstance(r, FloatRows) for r in rows) and len(kinds) == 1 and all(m.gaps is None for m in models)
+    kinds |= {False for model in models if isinstance(model, FunctionModel)}
+    whole = all(isinstance(r, FloatRows) for r in rows) and len(kinds) == 1 and all(t.gaps is None for t in tables)
     return whole and 2 <= len(models) <= MOST_EXPERTS + 1 and len(models[0].vocabulary) > 1
 
 
 def survey(
-    background: TabularModel,
-    experts: Mapping[str, TabularModel],
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
     question: Question,
     progress: Progress | None = None,
-    kept: Kept | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Survey:
-    """The survey of tables of floats of one kind, of at least one position.
+    """The survey of models that `suits`, for sequences of at least one token.
 
-    Raises `TooExtremeError` where a probability is below 1e-290.
+    `resume`: the file in which the work is kept, and from which it goes on. Raises `TooExtremeError` where a
+    probability is below 1e-290, `InputError` where the file does not belong to this survey.
     """
     models, names = (background, *experts.values()), list(experts)
     eos = None if background.eos is None else background.vocabulary.index(background.eos)
-    asked = plan(question, names, len(background.vocabulary), eos, _scale(background))
-    visit = Visit(asked, Tables.of(models, question.horizon), models, Workers(progress, kept))
-    return summarize(visit, question, names)
+    tables = [model for model in models if isinstance(model, TabularModel)]
+    functions = len(tables) < len(models)
+    scale = "log_probs" if functions else scale_of(tables[0])
+    asked = plan(question, names, len(background.vocabulary), eos, scale)
+    kept = None
+    if resume is not None:
+        number, _ = place()
+        kept = KeptWork(f"{resume}.{number}" if number else resume, identity(asked, question, models))
+    source = Functions(models) if functions else Tables.of(tables, question.horizon)
+    threads = 1 if functions else None  # functions may not bear to be called by several
+    return summarize(Visit(asked, source, Workers(progress, kept, threads=threads)), question, names)
 
 
-def _scale(model: TabularModel) -> Scale:
-    rows = model.steps[0]
+def scale_of(table: TabularModel) -> Scale:
+    """What the numbers of a table of floats are."""
+    rows = table.steps[0]
     assert isinstance(rows, FloatRows)
     return rows.scale
 
@@ -105,7 +124,7 @@ def _marginal(
     """The marginals on a mask, from a visit to the prefixes that just contain it."""
     asked = replace(question, length=max(positions, default=0) + 1, masks=None)
     shorter = plan(asked, names, visit.plan.vocab, visit.plan.eos, visit.plan.scale)
-    there = Visit(shorter, visit.tables, visit.models, visit.workers) if shorter.horizon < visit.plan.horizon else visit
+    there = Visit(shorter, visit.source, visit.workers) if shorter.horizon < visit.plan.horizon else visit
     laws, relative = there.marginal(expert, positions)
     return compare_marginals(expert, positions, visit.plan.vocab, *laws, relative)
 
@@ -156,10 +175,9 @@ class Seen:
         if length < plan.above:
             place, tally, level = (index, 0), self.visit.top, self.visit.levels[length]
         else:
-            below = plan.vocab ** (length - plan.above)
-            number, lane = divmod(index // below, plan.lanes)
-            block = self.visit.here(number)
-            place, tally, level = (index % below, lane), block.tally, block.levels[length - plan.above]
+            number, row = divmod(index, plan.stretch * plan.vocab ** (length - plan.above))
+            part = self.visit.part(number)
+            place, tally, level = (row, 0), part.tally, part.levels[length - plan.above]
         return self._experts(level.deviates[place]), self._experts(tally.active[length][place])
 
     def _experts(self, bits: np.uint32) -> tuple[int, ...]:
@@ -170,17 +188,16 @@ class Seen:
         if not self.any(length, bit):
             return None
         visit, above = self.visit, self.visit.plan.above
-        if length < above:
-            tally, level, prefixes = visit.top, visit.levels[length], np.arange(visit.plan.vocab**length)[:, None]
-        else:
-            block = visit.here(int(visit.totals.first[length, bit]))
-            tally, level, prefixes = block.tally, block.levels[length - above], block.prefixes[length - above]
-        marked = (tally.marks[length] >> np.uint32(bit) & np.uint32(1)).astype(bool)
-        index = int(prefixes[marked].min())
-        place = prefixes == index
+        tally, levels, first = visit.top, visit.levels, 0
+        if length >= above:
+            number = int(visit.totals.first[length, bit])
+            tally, levels = visit.part(number).tally, visit.part(number).levels
+            first = number * visit.plan.stretch * visit.plan.vocab ** (length - above)
+        level = levels[length - above if length >= above else length]
+        row = int((tally.marks[length][:, 0] >> np.uint32(bit) & np.uint32(1)).argmax())
         bits = tally.active[length] if who == "active" else level.deviates
-        experts = () if who == "nobody" else self._experts(bits[place][0])
-        return Sighting(length, index, float(level.inherited.reach[place][0]), experts)
+        experts = () if who == "nobody" else self._experts(bits[row, 0])
+        return Sighting(length, first + row, float(level.inherited.reach[row, 0]), experts)
 
 
 class Deviations(Sequence[Sighting | None]):

@@ -10,7 +10,7 @@ from factorcomp.streaming.arrays import Array, namespace, settle
 from factorcomp.streaming.plan import Plan
 
 NOWHERE = 1 << 62
-"""The block in which something was not found."""
+"""The stretch in which something was not found."""
 MARKS = (
     "undefined", "overlap", "conflict", "z_differs", "z_unsure", "far", "far_unsure", "following",
     "following_unsure", "endless",
@@ -28,7 +28,7 @@ class Totals(NamedTuple):
     `counted[f]`: the number and the mass of the prefixes with the feature `f`: in scope; then by expert those where it
     deviates, where it does for the first time, and where it is active. `masses`: of undefined prefixes, of the
     switching model's distance, and not ended. `lengths`: expected, of the components and the composition.
-    `first[t, mark]`: the first block with a marked prefix of `t` tokens, or `NOWHERE`.
+    `first[t, mark]`: the first stretch with a marked prefix of `t` tokens, or `NOWHERE`.
     """
 
     counted: Float[Array, "features 2"]
@@ -83,19 +83,15 @@ class Tally:
         """Counts and weighs the prefixes by their features, which are bits."""
         self.featured.append((features, reach))
 
-    def totals(self, block: Int[Array, ""], lanes: int | None = None) -> Totals:
-        """All that was collected in this block; or, if the prefixes were visited head by head, in blocks from it on."""
+    def totals(self, stretch: Int[Array, ""]) -> Totals:
+        """All that was collected in this stretch."""
         xp, stack = self.xp, self.xp.stack
         places = xp.arange(len(MARKS) + self.plan.experts, dtype=xp.uint32)
         nowhere = xp.full(places.shape, NOWHERE, dtype=xp.int64)
         first = [nowhere] * self.plan.horizon
         for length, marks in self.marks.items():
             some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
-            there = block
-            if lanes is not None:
-                width = lanes * self.plan.vocab ** (length - self.plan.above)
-                there = block + np.array([int((marks[:, 0] >> place & 1).argmax()) // width for place in places])
-            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, there, nowhere)
+            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, stretch, nowhere)
         return Totals(
             self._counted(),
             stack([self.undefined, self.tv_to_switching, self.unended]),

@@ -1,58 +1,37 @@
-"""Work in pieces, spread over cores, devices and processes, and kept, so that it can go on later."""
+"""Work in pieces, spread over cores and processes, and kept, so that it can go on later."""
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from factorcomp.composition.precision import float64
 from factorcomp.streaming.arrays import each, leaves
+from factorcomp.streaming.kept import KeptWork
 from factorcomp.surveys import Progress
 
 
-@runtime_checkable
-class Kept(Protocol):
-    """Results of pieces from an earlier time, and for a later one."""
-
-    def get(self, name: str, piece: int) -> Sequence[np.ndarray] | None:
-        """The arrays of a piece of the work `name`, if it was done."""
-        ...
-
-    def put(self, name: str, piece: int, arrays: Sequence[np.ndarray]) -> None:
-        """Keeps them."""
-        ...
-
-
 class Workers:
-    """Threads, one for each core, each with a device of its own where JAX has several.
+    """Threads for the pieces of work, and what they share with other processes.
 
     **Arguments:** `progress`: told how many units of work are done, and of how many. `kept`: what is done already.
+    `threads`: how many; by default one for each core.
     """
 
-    def __init__(self, progress: Progress | None = None, kept: Kept | None = None):
+    def __init__(self, progress: Progress | None = None, kept: KeptWork | None = None, *, threads: int | None = None):
         self.progress = progress
         self.kept = kept
-        self._local = threading.local()
-        self._started = 0
-
-    @property
-    def device(self) -> Any:
-        """The device of JAX for this thread."""
-        import jax
-
-        devices = jax.local_devices()
-        return devices[getattr(self._local, "number", 0) % len(devices)]
+        self.threads = threads or os.cpu_count() or 1
 
     def spread(self, name: str, pieces: int, work: Callable[[int], Any], like: Any, units: int) -> list[Any]:
         """`[work(0), work(1), …]`: nested tuples of arrays in the form of `like`, whoever computed them.
 
         `units`: of progress in each piece.
         """
-        process, processes = _place()
+        process, processes = place()
         mine = range(process, pieces, processes) or range(1)  # each has something to show the others
         found: dict[int, Any] = {}
         if self.kept is not None:
@@ -68,8 +47,8 @@ class Workers:
     def _compute(
         self, name: str, todo: Sequence[int], work: Callable[[int], Any], found: dict[int, Any], total: int, units: int
     ) -> None:
-        count = min(os.cpu_count() or 1, max(1, len(todo)))
-        with ThreadPoolExecutor(count, initializer=self._number) as pool:
+        count = min(self.threads, max(1, len(todo)))
+        with ThreadPoolExecutor(count) as pool:
             waiting: dict[Future[Any], int] = {}
             left = iter(todo)
             try:
@@ -88,14 +67,29 @@ class Workers:
             finally:
                 for future in waiting:
                     future.cancel()
-
-    def _number(self) -> None:
-        self._local.number = self._started
-        self._started += 1
+                if self.kept is not None:
+                    self.kept.save()
 
 
-def _place() -> tuple[int, int]:
+def join() -> None:
+    """Joins the processes that FACTORCOMP_COORDINATOR (host:port), _PROCESSES and _PROCESS (from 0) tell of, if any.
+
+    Collective operations on CPUs go through gloo. Processes that the user has joined stay as they are.
+    """
+    if (address := os.environ.get("FACTORCOMP_COORDINATOR")) is None:
+        return
+    import jax
+
+    if jax.distributed.is_initialized():
+        return
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    count, place = (int(os.environ[f"FACTORCOMP_{name}"]) for name in ("PROCESSES", "PROCESS"))
+    jax.distributed.initialize(address, count, place)
+
+
+def place() -> tuple[int, int]:
     """The number of this process and how many there are, where the user or the command line joined them."""
+    join()
     if "jax" not in sys.modules:
         return 0, 1
     import jax

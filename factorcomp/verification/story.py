@@ -5,18 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from factorcomp.certificates.claims import Findings, Length, NullTokens, Question, Scope, Tokens
-from factorcomp.enumeration.levelwise import levels
+from factorcomp.enumeration.levelwise import NUMBERS_TO_KEEP, levels
 from factorcomp.enumeration.size import count_prefixes
 from factorcomp.factorization.at_length import decide_at_length
 from factorcomp.factorization.decision import decide, decide_from
 from factorcomp.factorization.guarantees import Predicate
 from factorcomp.factorization.robust import SKIPPED
-from factorcomp.inequalities import Guarantees
+from factorcomp.inequalities import Guarantees, Robust
+from factorcomp.models import memory
 from factorcomp.models.alignment import Model, aligned, as_table
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureMap
 from factorcomp.models.finite_state import FiniteStateModel
-from factorcomp.models.function import FunctionModel
+from factorcomp.models.function import FunctionModel, table_size
 from factorcomp.models.tabular import TabularModel
 from factorcomp.models.windows import as_finite_state
 from factorcomp.questions import Masks, Numeric, ask
@@ -52,6 +53,7 @@ def verify(
     guarantees: Mapping[str, str | Predicate] | None = None,
     features: Features | None = None,
     feature_masks: Masks = None,
+    resume: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Proves, refutes with a witness, or leaves open whether a background and its experts are jointly factorizable.
@@ -69,7 +71,8 @@ def verify(
     expert name -> the segments on which it succeeds while active: a regular expression of their tokens joined by
     blanks, or a predicate of entry prefix and segment (theory.md, section 5). `features`: a feature map, or a function
     from a tuple of tokens to a tuple of feature tokens (theory.md, section 6). `feature_masks`: expert name -> its
-    coordinates (from 0); by default those of the map. `progress`: called with the prefixes (states) done and their
+    coordinates (from 0); by default those of the map. `resume`: a file in which long work on large tables is kept, and
+    from which it goes on after an interruption. `progress`: called with the prefixes (states) done and their
     number.
 
     **Returns:** a `Report`. **Raises** `InputError`, with every problem, where models or options do not fit together.
@@ -109,7 +112,8 @@ def verify(
         answer = _of_states(*states, question, mapped, exact, progress)
     else:
         promised = guarantees or {}
-        answer = _of_tables(background, aligned_experts, question, mapped, exact, bounds, promised, progress)
+        work = Work(exact, bounds, promised, resume, progress)
+        answer = _of_tables(background, aligned_experts, question, mapped, work)
     models = (answer.background, *answer.experts.values())
     return Report(
         background=_name(answer.background),
@@ -135,6 +139,16 @@ class Mapped(NamedTuple):
     features: FeatureMap
     masks: Masks
     require: Sequence[str]
+
+
+class Work(NamedTuple):
+    """How tables are enumerated, and what is looked for besides the claims."""
+
+    exact: bool
+    bounds: bool
+    guarantees: Mapping[str, str | Predicate]
+    resume: str | os.PathLike[str] | None
+    progress: Progress | None
 
 
 class Answer(NamedTuple):
@@ -183,19 +197,22 @@ def _of_tables(
     experts: Mapping[str, Model],
     question: Question,
     mapped: Mapped | None,
-    exact: bool,
-    bounds: bool,
-    guarantees: Mapping[str, str | Predicate],
-    progress: Progress | None,
+    work: Work,
 ) -> Answer:
     """By enumeration, or by the rational kernel."""
+    exact, bounds, guarantees, resume, progress = work
+    if not exact and mapped is None and (functions := _as_they_are(background, experts, question)) is not None:
+        base, own = functions
+        streamed = _streamed(base, own, question, resume, progress)
+        if streamed is not None:
+            return Answer(base, own, question, *streamed, _skipped(bounds, guarantees))
     base = as_table(background, question.horizon, progress)
     tables = {name: as_table(expert, question.horizon, progress) for name, expert in experts.items()}
     keep_rows, beyond, said, marks = bounds or bool(guarantees), NOTHING, None, {}
-    streamed = None if exact else _streamed(base, tables, question, progress)
+    streamed = None if exact else _streamed(base, tables, question, resume, progress)
     if streamed is not None:
         findings, marks, seen = *streamed, None
-        beyond = Beyond(None, Guarantees(skipped=SKIPPED) if guarantees else None)
+        beyond = _skipped(bounds, guarantees)
     elif exact:
         findings = decide_exactly(base, tables, question, progress)
         seen = levels(base, tables, question, keep_rows=True) if keep_rows else None
@@ -210,8 +227,34 @@ def _of_tables(
     return Answer(base, tables, question, findings, marks, beyond, said)
 
 
+def _skipped(bounds: bool, guarantees: Mapping[str, str | Predicate]) -> Beyond:
+    """What is asked of large tables beyond the claims."""
+    return Beyond(Robust(skipped=SKIPPED) if bounds else None, Guarantees(skipped=SKIPPED) if guarantees else None)
+
+
+def _as_they_are(
+    background: Model, experts: Mapping[str, Model], question: Question
+) -> tuple[FunctionModel | TabularModel, dict[str, FunctionModel | TabularModel]] | None:
+    """The models, if the tables of the functions among them would take more than half of the memory."""
+    own = {name: expert for name, expert in experts.items() if isinstance(expert, FunctionModel | TabularModel)}
+    if not isinstance(background, FunctionModel | TabularModel) or len(own) < len(experts):
+        return None
+    functions = sum(isinstance(model, FunctionModel) for model in (background, *own.values()))
+    needed = functions * table_size(len(background.vocabulary), question.horizon)
+    if not functions or needed <= (memory.available() or needed) / 2 or needed > LARGEST_WALK:
+        return None
+    tables = (background, *own.values())
+    if any(isinstance(model, TabularModel) and model.horizon < question.horizon for model in tables):
+        return None
+    return background, own
+
+
 def _streamed(
-    background: TabularModel, experts: Mapping[str, TabularModel], question: Question, progress: Progress | None
+    background: FunctionModel | TabularModel,
+    experts: Mapping[str, FunctionModel | TabularModel],
+    question: Question,
+    resume: str | os.PathLike[str] | None,
+    progress: Progress | None,
 ) -> tuple[Findings, Mapping[Tokens, Marks]] | None:
     """What the streaming engine says of tables that are worth it, and that it can read."""
     vocab, models = len(background.vocabulary), (background, *experts.values())
@@ -219,7 +262,7 @@ def _streamed(
     if numbers <= NUMBERS_TO_STREAM or not suits(models, question):
         return None
     try:
-        seen = survey(background, experts, question, progress)
+        seen = survey(background, experts, question, progress, resume)
     except TooExtremeError:
         return None
     findings = decide_from(seen, background, experts, question)
@@ -227,8 +270,10 @@ def _streamed(
     return findings, {} if who is None else marks_seen(findings, background.vocabulary, list(experts), who)
 
 
-NUMBERS_TO_STREAM = 1 << 24
-"""Tables of floats of more numbers, in all, are streamed; NumPy is done with fewer before JAX has compiled."""
+NUMBERS_TO_STREAM = NUMBERS_TO_KEEP
+"""Tables of floats of more numbers, in all, are streamed; those of fewer are kept, for what goes beyond the claims."""
+LARGEST_WALK = 1 << 44
+"""Functions whose tables would take more bytes are refused: nobody would wait for their rows."""
 LONGEST = 1_000_000
 """The longest sequences that are scanned."""
 NUMBERS_TO_ENUMERATE = 1 << 21

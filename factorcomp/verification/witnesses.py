@@ -10,7 +10,7 @@ from factorcomp.certificates.claims import Findings, PrefixWitness, Question, To
 from factorcomp.composition.operator import compose_rows
 from factorcomp.models.alignment import Model
 from factorcomp.models.finite_state import FiniteStateModel
-from factorcomp.models.tabular import TabularModel
+from factorcomp.models.function import FunctionModel
 from factorcomp.verdicts import Marks, Step, prefixes_of
 
 
@@ -116,7 +116,8 @@ def _row(model: Model, tokens: Sequence[int]) -> Float[np.ndarray, " vocab"] | N
     if isinstance(model, FiniteStateModel):
         path = model.path(tokens)
         return model.rows.log_probs(path[-1], path[-1] + 1)[0] if len(path) > len(tokens) else None
-    assert isinstance(model, TabularModel)
+    if isinstance(model, FunctionModel):
+        return model.row(tokens)
     index = 0
     for token in tokens:
         index = index * len(model.vocabulary) + token

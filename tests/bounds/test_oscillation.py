@@ -32,6 +32,13 @@ def differ(a, b, threshold: Fraction = Fraction(0)) -> list[bool]:
     return exceeds(a, index, b, index, threshold).tolist()
 
 
+def test_probabilities_are_no_logs():
+    """1 : 3 as probabilities; as logs 1 : e^2, and 1 : e^(1/2), which is off by a constant: other distributions."""
+    probs = floats("probs", [0.25, 0.75], [0.25, 0.75], [0.5, 0.5])
+    logs = floats("logits", [1.0, 3.0], [0.0, 0.5], [2.0, 2.0])
+    assert differ(probs, logs) == differ(logs, probs) == [True, True, False]
+
+
 def test_rational_rows_differ_in_the_last_digit():
     """1/3 and its first forty decimals are one double, and two numbers."""
     near = Fraction("0." + "3" * 40)

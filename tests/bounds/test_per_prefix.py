@@ -198,6 +198,14 @@ def test_ratio_caps_are_the_sum_of_the_lemma():
         )
 
 
+def test_ratio_caps_by_divergence():
+    """Of one expert against the background: `R_b sqrt(2 KL)` with R_b = 1; a token that all exclude adds nothing."""
+    base, expert = normalised([1, 1]), normalised([1, 3])
+    expected = pytest.approx(math.sqrt(2 * kl(expert, base)))
+    for rows in ((base, expert), ((*base, 0), (*expert, 0))):
+        assert capped_deviation(logs(*rows)[:, None], np.array([0]), "kl").tolist() == [expected]
+
+
 def test_ratio_caps_say_nothing_where_an_expert_opens_a_token():
     """Negative control: without `p_j << p_b` the sum, 1 or less, would be no bound, and is inf."""
     components = logs((1, 0), (0.5, 0.5))[:, None]

@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from factorcomp.certificates import (
     fingerprint,
     write_certificate,
 )
+from factorcomp.certificates.certificate import statement
+from factorcomp.certificates.claims import ClaimResult
 from tests import golden
 from tests.certificates.subjects import decided_from_files, written
 
@@ -62,6 +65,13 @@ def test_what_is_found_is_certified(name: str, tmp_path: Path) -> None:
     case = Certified(name, tmp_path)
     assert case.verdict_on(case.data) == ()
     assert case.verdict_on(json.loads(json.dumps(case.data))) == ()
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_a_bound_is_stated_with_its_number(verdict: Verdict) -> None:
+    """And with no other verdict: residuals are derived again, not stated."""
+    result = ClaimResult("terminates", verdict, "rational", 2, "", Fraction(9, 16))
+    assert statement(result)["bound"] == (Fraction(9, 16) if verdict is Verdict.BOUNDED else None)
 
 
 def leaves(data: object, path: tuple = ()) -> Iterator[tuple]:

@@ -1,7 +1,8 @@
 """Numbers that are not rational: enclosures hold the truth, and what deviation settles stays exact."""
 
+import itertools
 import math
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -21,6 +22,7 @@ from factorcomp.certificates.enclosure import (
     surely_less,
     total,
 )
+from factorcomp.certificates.rows import Rows, oscillation, same
 from tests.certificates.subjects import decided
 from tests.strategies import Instance, instances
 
@@ -197,6 +199,15 @@ def test_extreme_logits_give_no_nan(extreme: float) -> None:
         assert found["pointwise_joint"].verdict is Verdict.REFUTED
 
 
+def test_a_normalizer_too_small_for_a_logarithm_leaves_no_residual() -> None:
+    """At the start Z is above 1, after it about `exp(-1e308)`, of which it is only known that it may be 0."""
+    near, never = [(0.0, 1.0)], -1e308
+    base = logs([(0.0, 0.0)], [(0.0, 0.0)] * 2)
+    experts = {"up": logs(near, [(0.0, never)] * 2), "down": logs(near, [(never, 0.0)] * 2)}
+    result = decide(base, experts, Question(2))["unit_normalizer"]
+    assert (result.verdict, result.residual) == (Verdict.REFUTED, None)
+
+
 @pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(3, 2), Fraction(7, 3)])
 def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     """FC holds for experts with a fractional weight on a product background, though their rows are irrational (1.9)."""
@@ -207,6 +218,71 @@ def test_tilted_rational_rows_are_compared_exactly(weight: Fraction) -> None:
     found = decide(base, {"up": up}, question)
     assert found["factorized_conditionals"].verdict is Verdict.HOLDS
     assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0.0)
+
+
+@pytest.mark.parametrize("weight", [Fraction(1, 2), Fraction(3, 2), Fraction(7, 3), Fraction(1, 65)])
+def test_tilted_rows_enclose_their_probabilities(weight: Fraction) -> None:
+    """1.9: `p_b (p_i/p_b)^λ` over its sum, to 40 digits, by powers of decimals; for λ = 1/2 also sqrt(2) - 1."""
+    rows = Rows([weight], exact=False)
+    base, own = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)], [Fraction(1, 5), Fraction(4, 5), Fraction(0)]
+    found = rows.tilted(rows.rational(base), rows.rational(own), weight).probabilities
+    with localcontext(Context(prec=80)):
+        decimals = [[Decimal(p.numerator) / p.denominator for p in row] for row in (base, own)]
+        power = Decimal(weight.numerator) / weight.denominator
+        values = [b * (p / b) ** power if p else Decimal(0) for b, p in zip(*decimals, strict=True)]
+        for enclosure, value in zip(found, values, strict=True):
+            assert enclosure.lower <= value / sum(values) <= enclosure.upper
+            assert enclosure.upper - enclosure.lower < Decimal("1e-40")
+    half, third = (rows.rational([Fraction(1, n), 1 - Fraction(1, n)]) for n in (2, 3))
+    if weight == Fraction(1, 2):
+        assert float(rows.tilted(half, third, weight).probabilities[0]) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
+
+
+@pytest.mark.parametrize("logits", list(itertools.permutations((0.0, 0.25, 2.0))))
+def test_the_oscillation_of_logits_is_between_their_extremes(logits: tuple[float, ...]) -> None:
+    """0.1: 2 nats, whatever the order of the tokens; against a background of logs, and one of fractions."""
+    rows = Rows([], exact=False)
+    expert = rows.read("logs", logits)
+    assert oscillation(expert, rows.read("logs", (1.0, 1.0, 1.0))) == (1, 2)
+    assert oscillation(expert, rows.rational([Fraction(1, 3)] * 3)) == (1, 2)
+
+
+def test_a_power_of_one_is_one() -> None:
+    """Powers beyond the largest leave a row unknown; not if what they are of is 1."""
+    rows = Rows([Fraction(1, 65)], exact=False)
+    half = rows.rational([Fraction(1)] * 2)
+    assert rows.product([(half, Fraction(64, 65)), (half, Fraction(1, 65))]) is half
+
+
+def test_powers_some_of_which_are_whole() -> None:
+    """The composition of experts of weights 1 and 1/2: `p_b^(-1/2) p_1 p_2^(1/2)`, here 1 : 2 sqrt(3), no fraction."""
+    rows = Rows([Fraction(1), Fraction(1, 2)], exact=False)
+    half, twice, thrice = (rows.rational([Fraction(1), Fraction(n)]) for n in (1, 2, 3))
+    found = rows.product([(half, Fraction(-1, 2)), (twice, Fraction(1)), (thrice, Fraction(1, 2))])
+    assert float(found.probabilities[0]) == pytest.approx(1 / (1 + 2 * math.sqrt(3)), rel=1e-15)
+    assert same(found, rows.product([(thrice, Fraction(1, 2)), (twice, Fraction(1))])) is True
+    assert [same(found, rows.rational([Fraction(1), Fraction(n)])) for n in (2, 3, 6)] == [False] * 3
+
+
+def test_a_row_beyond_the_powers_may_be_one_that_is_known() -> None:
+    """`(2^65)^(1/65) = 2`: the tilted row is 1 : 2, which no enclosure can tell; and 1 : 3 it surely is not."""
+    rows = Rows([Fraction(1, 65)], exact=False)
+    half, steep = rows.rational([Fraction(1)] * 2), rows.rational([Fraction(1), Fraction(2**65)])
+    tilted = rows.tilted(half, steep, Fraction(1, 65))
+    twice, thrice = (rows.rational([Fraction(1), Fraction(n)]) for n in (2, 3))
+    assert [same(tilted, twice), same(twice, tilted)] == [None, None]
+    assert [same(tilted, thrice), same(thrice, tilted)] == [False, False]
+
+
+@pytest.mark.parametrize("weight", [Fraction(1), Fraction(1, 2)])
+def test_rows_are_known_by_their_proportions(weight: Fraction) -> None:
+    """1 : 2 is 2 : 4 is 1/3 : 2/3, and 2 : 1 is another row."""
+    rows = Rows([weight], exact=True)
+    row = rows.rational([Fraction(1), Fraction(2)])
+    assert (row.integers, row.probabilities) == ((1, 2), [Fraction(1, 3), Fraction(2, 3)])
+    assert rows.rational([Fraction(2), Fraction(4)]) is rows.rational([Fraction(1, 3), Fraction(2, 3)]) is row
+    assert rows.rational([Fraction(2), Fraction(1)]) is not row
+    assert rows.rational([Fraction(0)] * 2).probabilities == [0, 0]
 
 
 @pytest.mark.parametrize("weight", [Fraction(1, 64), Fraction(1, 65)])

@@ -384,6 +384,33 @@ def test_a_failure_too_late_for_a_witness_is_left_open(monkeypatch: pytest.Monke
     assert "it fails at the length 3, and no witness is found" in found.why
 
 
+def test_normalizers_that_enclosures_cannot_tell_apart() -> None:
+    """Z is 19/18 after `a` and after `b`, where the tokens are exchanged; an idle expert in logs forbids fractions."""
+    shape, half = "s:pq p:rr q:rr r:rr", ("1/2", "1/2")
+    up, down = (
+        automaton(shape, {"p": row, "q": row[::-1], "s": half, "r": half}) for row in (("1/3", "2/3"), ("5/12", "7/12"))
+    )
+    claim, experts = "local_equals_global", {"up": up, "down": down}
+    assert decide(automaton(shape), experts, EVERY)[claim].verdict is HOLDS
+    idle = Automaton(("a", "b"), None, ("s",), 0, ((0.0, 0.0),), ((0, 0),), "logs")
+    found = decide(automaton(shape), experts | {"idle": idle}, EVERY)[claim]
+    assert (found.verdict, found.residual) == (UNDECIDED, None)
+    assert "cannot be told apart" in found.why
+
+
+@pytest.mark.parametrize("rows", [automata_module.MOST_ROWS, 1])
+def test_the_background_says_nothing_after_a_token_that_an_expert_opens(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(c) fails after `a`, where up opens `b`; after `a b` there is no background. Enumerated, and beyond that."""
+    base = automaton("s:tt t:t-", {"t": (1, 0)})
+    monkeypatch.setattr(automata_module, "MOST_ROWS", rows)
+    question = Question("every", masks={"up": ODDS}, null_tokens="drop")
+    up = automaton("s:tt t:tt")
+    found = decide(base, {"up": up}, question, claims={"factorized_conditionals"})["factorized_conditionals"]
+    assert (found.verdict, found.length) == (REFUTED, 2)
+    assert found.witness == PairWitness((("a",), ("a",)), ("up", "background"), "c")
+    assert (found.residual is None) == (rows == 1)
+
+
 # What cannot be asked
 
 

@@ -40,16 +40,27 @@ def test_every_kind_is_read(kind: str, said: list[str], lengths: tuple, tmp_path
     assert (features.machine is None) is (kind != "transducer")
 
 
+@pytest.mark.parametrize("length", [0, 64])
+def test_the_shortest_and_the_longest_table(length: int, tmp_path: Path) -> None:
+    """One token has one sequence of each length, of 64 tokens at most (65 are refused below)."""
+    file = described("table", vocabulary=["a"], features=["x"], length=length, table=[["x"] * length])
+    features = read_feature_map(written(file, tmp_path))
+    assert (features.shortest, features.longest, features.apply(("a",) * length)) == (length, length, ("x",) * length)
+
+
 STATE = {"output": SAME, "next": {"a": "s", "b": "s"}}
 WRONG = {
     "another kind": (described("table", kind="tree"), "kind: got"),
     "another version": (described("table", format="factorcomp-features/2"), "format: got"),
     "a feature token twice": (described("table", features=["a", "a", "b"]), '"a" twice'),
     "a coordinate twice": (described("table", masks={"up": [0, 0]}), "masks.up: .*different coordinates from 0"),
-    "a coordinate below 0": (described("table", masks={"up": [-1]}), "masks.up: .*different coordinates from 0"),
+    "a coordinate below 0": (described("table", masks={"up": [1, -1]}), "masks.up: .*different coordinates from 0"),
     "too few tuples": (described("table", table=[["a"]]), r"got 1 tuples and length 1, needed 2\^1"),
     "a negative length": (described("table", length=-1, table=[]), "length -1"),
-    "a very long length": (described("table", length=65), "length 65"),
+    "a very long length": (
+        described("table", vocabulary=["a"], features=["x"], length=65, table=[["x"] * 65]),
+        "length 65",
+    ),
     "an unknown feature token": (described("table", table=[["b"], ["c"]]), r'table\[1\]: got "c"'),
     "tuples of two sizes": (described("table", table=[["b"], ["a", "a"]]), r"table\[1\]: got 2 .*needed 1"),
     "a token without a feature": (

@@ -14,6 +14,7 @@ from tests import golden, oracle
 from tests.certificates.subjects import decided, model
 from tests.strategies import Instance, instances
 
+NAMES = ("up", "down")
 HALF, THIRD = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 3), Fraction(2, 3))
 
 
@@ -67,7 +68,7 @@ def test_order_of_claims() -> None:
 
 def test_length_zero_holds() -> None:
     found = decide(table(), {"up": table()}, Question(0))
-    assert {result.verdict for result in found.claims} == {Verdict.HOLDS}
+    assert {(result.verdict, result.residual) for result in found.claims} == {(Verdict.HOLDS, 0)}
     assert found.measures.log_normalizer_min is None
 
 
@@ -75,7 +76,42 @@ def test_progress_reaches_the_end() -> None:
     seen: list[tuple[int, int]] = []
     rows = table([HALF], [HALF, THIRD])
     decide(rows, {"up": rows}, Question(2), progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (3, 3)
+    assert seen == [(0, 3), (1, 3), (3, 3)], "prefixes read before those of length 0, 1, and at the end"
+    assert decide(table(), {"up": table()}, Question(0), progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (0, 0)
+    seen.clear()
+    rows = table([HALF], [HALF] * 2, [HALF] * 4)
+    decide(rows, {"up": rows}, Question(3), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 7), (1, 7), (3, 7), (7, 7)]
+    seen.clear()
+    thirds = (Fraction(1, 3),) * 3
+    rows = Model(("a", "b", "c"), None, ((thirds,), (thirds,) * 3))
+    decide(rows, {"up": rows}, Question(2), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 4), (1, 4), (4, 4)]
+
+
+@pytest.mark.parametrize("lawless", ["up", "down"])
+def test_whichever_expert_has_no_law_leaves_conditionals_open(lawless: str) -> None:
+    """Theorem 1.9 (a) fails after `a`, which the other expert keeps the composition from."""
+    sure, never = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
+    base = table([HALF], [sure, HALF])
+    experts = {
+        name: table([HALF], [never, HALF]) if name == lawless else table([never], [sure, HALF]) for name in NAMES
+    }
+    question = Question(2, masks={"up": (0,), "down": (1,)}, weights={lawless: Fraction(2)})
+    found = decide(base, experts, question)
+    assert found["well_defined"].verdict is Verdict.HOLDS
+    assert found["factorized_conditionals"].verdict is Verdict.UNDECIDED
+    assert f"weighted, {lawless} reaches" in found["factorized_conditionals"].why
+
+
+@pytest.mark.parametrize(("masks", "told"), [({"up": (0,)}, {"up": (0,)}), ("auto", None), (None, None)])
+def test_masks_where_the_composition_is_undefined(masks, told) -> None:
+    """Those given are told; none are found."""
+    sure = (Fraction(1), Fraction(0))
+    found = decide(table([sure]), {"up": table([HALF])}, Question(1, masks=masks, null_tokens="strict"))
+    assert found["well_defined"].verdict is Verdict.REFUTED
+    assert found.masks == told
 
 
 def test_floats_are_the_dyadic_rationals_that_they_are() -> None:
@@ -110,6 +146,8 @@ def test_vocabularies_are_aligned() -> None:
     assert decide(straight, {"up": turned}, Question(2)).deviating["up"] == ((), ())
     with pytest.raises(KernelError, match='up: got the token "c", which the background lacks'):
         decide(straight, {"up": Model(("a", "c"), None, straight.steps)}, Question(2))
+    with pytest.raises(KernelError, match='up: got the token "b", which the expert lacks'):
+        decide(straight, {"up": Model(("a",), None, (((Fraction(1),),),) * 2)}, Question(2))
     with pytest.raises(KernelError, match="EOS"):
         decide(straight, {"up": Model(("a", "b"), "b", straight.steps)}, Question(1))
 

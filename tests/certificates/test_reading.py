@@ -125,6 +125,7 @@ HOSTILE_TENSORS = {
     "empty": (b"", "0 bytes"),
     "short": (b"\1\2", "2 bytes"),
     "a header beyond the file": (struct.pack("<Q", 2**63) + b"{}", "needed the header within the file"),
+    "a header one byte too long": (struct.pack("<Q", 3) + b"{}", "needed the header within the file"),
     "a header that is no mapping": (struct.pack("<Q", 2) + b"[]", "needed a mapping"),
     "no metadata": (struct.pack("<Q", 2) + b"{}", 'no "__metadata__"'),
     "an unknown kind of values": (tensors(metadata={"values": "odds"}), "needed log_probs, logits or probs"),

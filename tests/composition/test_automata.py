@@ -75,6 +75,13 @@ def test_labels_say_where_experts_deviate():
     assert overlaps > 3
 
 
+@pytest.mark.parametrize(("name", "labelled"), [("up", True), ("größe", False), ("a-b", False)])
+def test_a_name_that_prism_cannot_read_labels_nothing(name, labelled):
+    """Labels are identifiers of PRISM: letters of ASCII, digits and underscores."""
+    composed = compose_automata(machine(s="a:s b:s"), {name: machine(s="a:s")}, "cancel", {})
+    assert list(composed.labels) == ["overlap", *[f"deviates_{name}"] * labelled]
+
+
 def test_where_it_is_undefined_the_first_such_prefix_is_named():
     state = {"probabilities": {"a": "1/2", "b": "1/2"}, "next": {"a": "s", "b": "t"}}
     only = {"probabilities": {"a": 1}, "next": {"a": "t"}}

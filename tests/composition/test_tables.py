@@ -113,6 +113,17 @@ def test_logs_compose_like_rationals():
     assert compared > 50
 
 
+@pytest.mark.parametrize("which", ["background", "up"])
+def test_logs_among_rationals_make_floats(which):
+    """Up alone deviates: the composition is up, whichever of the two is given in logs, here of unnormalised rows."""
+    rows = {"background": [1 / 2, 1 / 2], "up": [1 / 4, 3 / 4]}
+    rational = {name: TabularModel.from_probabilities([[row]], ["a", "b"]) for name, row in rows.items()}
+    logs = TabularModel(("a", "b"), (FloatRows(np.log([rows[which]]) + 0.5, "logits"),))
+    given = rational | {which: logs}
+    found = compose(given["background"], {"up": given["up"]}, length=1)
+    np.testing.assert_allclose(np.exp(found.steps[0].log_probs(0, 1)), [rows["up"]], atol=1e-15)
+
+
 def test_where_it_is_undefined_the_first_such_prefix_is_named():
     """In the order of its tokens; a prefix that the composition does not reach is no obstacle."""
 

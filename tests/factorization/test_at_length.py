@@ -1,5 +1,6 @@
 """One length of finite-state models, by hand: what the agreement with enumeration does not compare."""
 
+import itertools
 import re
 from fractions import Fraction
 
@@ -61,6 +62,33 @@ def test_the_distance_of_two_marginals_is_between_its_bounds(weights, monkeypatc
     assert 0 < low == pytest.approx(result.residual, rel=1e-3)
     assert low <= truth * (1 + 1e-3)
     assert truth <= high < 0.2
+
+
+@pytest.mark.parametrize(("length", "verdict"), [(2, Verdict.HOLDS), (3, Verdict.REFUTED), (6, Verdict.REFUTED)])
+def test_conditionals_that_fail_beyond_what_is_enumerated(length, verdict, monkeypatch: pytest.MonkeyPatch):
+    """I1: on its mask up says after `a .` what it does not say after `b .`, from the third token on."""
+    edges = {"s": {"a": "p", "b": "q"}, "p": {"a": "p2", "b": "p2"}, "q": {"a": "q2", "b": "q2"}}
+    edges |= {state: {"a": "r", "b": "r"} for state in ("p2", "q2", "r")}
+
+    def model(**rows: str) -> FiniteStateModel:
+        said = {state: dict(zip("ab", rows.get(state, "1/2 1/2").split(), strict=True)) for state in edges}
+        described = {state: {"probabilities": said[state], "next": edges[state]} for state in edges}
+        return FiniteStateModel.from_states(described, ["a", "b"], "s")
+
+    base, up = model(), model(p2="1/4 3/4", q2="3/4 1/4")
+    question = Question(length, masks={"up": (2,) if length > 2 else ()})
+    truth = by_enumeration(base, {"up": up}, question)["factorized_conditionals"]
+    monkeypatch.setattr(state_masks, "NUMBERS_TO_ENUMERATE", 1)
+    found = decide_at_length(base, {"up": up}, question)["factorized_conditionals"]
+    assert (found.verdict, truth.verdict, found.witness) == (verdict, verdict, truth.witness)
+
+
+def test_the_smallest_period_of_every_short_word():
+    """The definition: the fewest letters after which the word goes on as it began."""
+    for length in range(9):
+        for word in map(list, itertools.product([False, True], repeat=length)):
+            periods = (p for p in range(length + 1) if p or not word if word[p:] == word[: length - p])
+            assert state_masks.smallest_period(word) == next(periods)
 
 
 def by_enumeration(base: FiniteStateModel, experts: dict[str, FiniteStateModel], question: Question) -> Findings:

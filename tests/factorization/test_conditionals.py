@@ -98,6 +98,9 @@ def test_sets_and_pairs_are_both_taken(monkeypatch):
     a, b = rng.dirichlet(np.ones(3), 40), rng.dirichlet(np.ones(3), 50)
     by_sets = diameter._between(a, b)
     assert by_sets[0] == pytest.approx(0.5 * np.abs(a[:, None] - b[None]).sum(2).max())
+    monkeypatch.setattr(diameter, "_AT_ONCE", 1)
+    assert diameter._between(a, b) == by_sets, "one set at a time"
+    assert diameter._between(a[:2], b[:2])[0] == pytest.approx(0.5 * np.abs(a[:2, None] - b[None, :2]).sum(2).max())
     monkeypatch.setattr(diameter, "MOST_WORK", 1)
     assert diameter._between(a, b)[1], "beyond the most work the answer must say that it is a lower bound"
 
@@ -141,6 +144,36 @@ def test_a_token_opened_after_one_prefix_fails_c_there(engine):
     assert found.witness == PairWitness((("a",), ("a",)), ("up", "background"), "c")
     found = engine(background, {"up": up}, Question(2, masks={"up": (1,)}))["factorized_conditionals"]
     assert found.witness == PairWitness((("a",), ("b",)), ("background", "background"), "B")
+
+
+def test_theorem_2_2_proves_what_floats_cannot():
+    """The marginal on up's mask is up's by the conditionals, whose rows are compared exactly; in logs no sum is."""
+
+    def logs(first: list[float]) -> TabularModel:
+        return TabularModel.from_log_probs([np.log([first]), np.log([[0.3, 0.7]] * 2)], ["a", "b"])
+
+    question = Question(2, masks={"up": (0,)})
+    found = decide(logs([0.3, 0.7]), {"up": logs([0.6, 0.4]), "idle": logs([0.3, 0.7])}, question)
+    assert found["factorized_conditionals"].verdict is Verdict.HOLDS
+    assert (found["projective:up"].verdict, found["projective:up"].residual) == (Verdict.HOLDS, 0)
+    assert "projective:up" not in found.unsettled
+
+
+def test_equal_normalizers_in_floats_are_left_to_the_kernel():
+    """After `a` and after `b` both deviate, with the tokens exchanged, so that Z is 19/18 after either."""
+
+    def model_of(p: list[str]) -> FiniteStateModel:
+        rows = {"s": ["1/2", "1/2"], "p": p, "q": p[::-1], "r": ["1/2", "1/2"]}
+        turn = {"s": "pq", "p": "rr", "q": "rr", "r": "rr"}
+        said = {q: dict(zip("ab", row, strict=True)) for q, row in rows.items()}
+        states = {q: {"probabilities": said[q], "next": dict(zip("ab", turn[q], strict=True))} for q in rows}
+        return FiniteStateModel.from_states(states, ["a", "b"], "s")
+
+    base, experts = model_of(["1/2", "1/2"]), {"up": model_of(["1/3", "2/3"]), "down": model_of(["5/12", "7/12"])}
+    claim, question = "local_equals_global", Question("every")
+    found = decide_every_length(base, experts, question)
+    assert (found[claim].verdict, claim in found.unsettled) == (Verdict.UNDECIDED, True)
+    assert decide_all_lengths(base, experts, question)[claim].verdict is Verdict.HOLDS
 
 
 def machine(s: str, t: str) -> FiniteStateModel:

@@ -114,6 +114,17 @@ def test_one_deviator_per_prefix():
     assert found.witness is None
 
 
+def test_one_deviator_or_both():
+    """After `b` both deviate, so that of the four parts above that with both weights 1 goes."""
+    half, up, down = (Fraction(1, 2),) * 2, (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 3), Fraction(2, 3))
+    found = find([[half], [half, half]], {"up": [[up], [half, up]], "down": [[half], [down, down]]}, 2)
+    one, zero = Fraction(1), Fraction(0)
+    points = ((zero, zero), (one, zero), (zero, one))
+    assert set(found.parts) == {Subspace(2, ((one, zero, a), (zero, one, b))) for a, b in points}
+    assert not found.contains()
+    assert (found.positive, found.witness, found.alone) == (False, ("b",), False)
+
+
 def test_two_independent_deviators_have_no_positive_weights():
     """`|V| = 3`: log-ratios independent modulo constants; the witness is the prefix."""
     base, up, down = normalised([1, 1, 1]), normalised([1, 2, 3]), normalised([5, 2, 1])
@@ -166,6 +177,9 @@ def test_floats_are_exact_numbers():
     found = exact_weights(base, {"up": up, "twice": logs(0.0, 0.2, 0.6)})
     assert found.contains({"up": 1, "twice": "1/2"}) == found.contains({"up": 2, "twice": 0})
     assert found.contains({"up": "1/2", "twice": "1/4"})
+    tilted = logs(0.25, 1.0, -0.5)  # the log-ratios are differences: (0, 1/8, 3/8) and twice as much
+    given = {"up": logs(0.25, 1.125, -0.125), "twice": logs(0.25, 1.25, 0.25)}
+    assert exact_weights(tilted, given).contains({"up": "1/2", "twice": "1/4"})
     off = exact_weights(base, {"up": up, "twice": logs(0.0, 0.2, np.nextafter(0.6, 1))})
     assert not off.contains({"up": "1/2", "twice": "1/4"})
 

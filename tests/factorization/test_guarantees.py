@@ -186,6 +186,8 @@ def check(instance: Instance, promised, exact: bool) -> int:
         failing += mass * any(s.entry(y) is not None and not s.succeeds(y) for s in skills.values())
     close(seen.succeed, 1 - failing, exact)
     given = 0
+    follow = all(seen[name].exact_segments for name in skills)
+    assert [bound.name for bound in seen.bounds] == ["union", "switching", "budget"][: 1 if follow else 3]
     for bound in seen.bounds:
         if bound.value is not None:
             assert float(bound.value) <= float(seen.succeed) + CLOSE

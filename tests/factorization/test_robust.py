@@ -103,6 +103,13 @@ def check_reference(truth: Truth, kernel: oracle.Kernel, seen: Comparison):
     sums = dict.fromkeys(("distances", "distances_met", "tanh", "oscillation", "cross"), 0.0)
     chain = 0.0
     reached = [h for h in case.reachable if oracle.mass_of(law, h) > 0]
+    smallest = float(min((oracle.row_tv(case.composition[h], kernel[h]) for h in reached), default=0))
+    if smallest > CLOSE:  # 7.2
+        floor = next(bound for bound in seen.bounds if bound.name == "floor")
+        assert (floor.below, floor.value) == (
+            True,
+            pytest.approx(1 - (1 - smallest**2) ** (case.length / 2), abs=CLOSE),
+        )
     for h in case.reachable:
         p, s, w = case.composition[h], kernel[h], case.weights[h]
         mine, theirs = case.probability(h), oracle.mass_of(law, h)
@@ -379,6 +386,72 @@ def test_an_opened_token_leaves_the_reference():
     assert by_name["distances"].value >= compared.tv
 
 
+SURE = ["1", "0", "0"]
+BASE, NO_B, NO_C = ["98/100", "1/100", "1/100"], ["99/100", "0", "1/100"], ["99/100", "1/100", "0"]
+
+
+def nearest_to(base: list, up: list, down: list) -> tuple[oracle.Case, Comparison]:
+    """Against S*; a step is the rows after each prefix."""
+    steps = [[[[Fraction(x) for x in row] for row in step] for step in steps] for steps in (base, up, down)]
+    case = oracle.tabulate("abc", None, steps[0], {"up": steps[1], "down": steps[2]}, Question(len(base)))
+    models_ = [TabularModel.from_probabilities(step, ["a", "b", "c"]) for step in steps]
+    report = verify(models_[0], {"up": models_[1], "down": models_[2]})
+    return case, report.robust["switching"]
+
+
+@pytest.mark.parametrize(("late", "more"), [("1/2", []), ("1/3", ["target", "global_target"])])
+def test_factorized_models_have_no_target_to_miss(late, more):
+    """Theorem 2.11 bounds how far the composition is from the product of the blocks, where it is not that product."""
+
+    def table(first: str, last: str) -> TabularModel:
+        rows = [[p, 1 - p] for p in map(Fraction, (first, last))]
+        return TabularModel.from_probabilities([[rows[0]], [rows[1], [Fraction(1, 2)] * 2]], ["a", "b"])
+
+    report = verify(table("1/2", "1/2"), {"up": table("1/4", late)}, masks={"up": (0,)})
+    holds_ = report["factorized_conditionals"].verdict is Verdict.HOLDS
+    names = [c.name for c in report.robust.comparisons]
+    assert holds_ is (not more)
+    assert names[names.index("projective:up") + 1 :] == more
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_the_log_odds_of_eos_are_shown_where_they_are_farthest(late):
+    """Odds of EOS 6 against the nearest component's 3 at one prefix, 9/4 against 3/2 at the other."""
+    far, near = [["1/4", "3/4"], ["1/3", "2/3"]], [["2/5", "3/5"], ["2/5", "3/5"]]
+    first, second = (near, far) if late else (far, near)
+
+    def table(first: list[str], second: list[str]) -> TabularModel:
+        return TabularModel.from_probabilities([[first], [second, ["0", "1"]]], ["a", "end"], eos="end")
+
+    half = ["1/2", "1/2"]
+    experts = {name: table(first[i], second[i]) for i, name in enumerate(("up", "down"))}
+    ending = verify(table(half, half), experts).robust.ending
+    assert ending.prefix == (("a",) if late else ())
+    assert (ending.composition, ending.component) == (pytest.approx(math.log(6)), pytest.approx(math.log(3)))
+
+
+def test_a_token_that_only_the_reference_says():
+    """Up excludes `b`, down `c`, the composition both; the nearest is up, which says `c`: `KL(S || P^)` is infinite."""
+    case, seen = nearest_to([[BASE]], [[NO_B]], [[NO_C]])
+    assert case.local == {(0,): 1}
+    assert (seen.kl, seen.reverse_kl) == (math.inf, pytest.approx(math.log(100 / 99)))
+    assert seen.tv == pytest.approx(1 / 100)
+
+
+def test_beyond_what_the_reference_reaches_nothing_counts():
+    """Up opens `b`, after which the composition is all `a` and up says `c`; but the nearest is down, which has no `b`.
+
+    So `KL(S || P^)` is that of the first token: `.4 log(.4/.392) + .6 log(.6/.588)`, that is `log(1/.98)`.
+    """
+    base = [[["1/2", "0", "1/2"]], [SURE, BASE, SURE]]
+    up = [[["49/100", "2/100", "49/100"]], [SURE, NO_B, SURE]]
+    down = [[["4/10", "0", "6/10"]], [SURE, NO_C, SURE]]
+    case, seen = nearest_to(base, up, down)
+    assert case.local == {(0, 0): Fraction(392, 1000), (1, 0): Fraction(2, 100), (2, 0): Fraction(588, 1000)}
+    assert seen.kl == pytest.approx(math.log(100 / 98))
+    assert seen.reverse_kl == math.inf
+
+
 def test_overlap_is_attained():
     """8.2 (3): kernels of disjoint supports on the overlap make TV = q; CE 5.5's q is 81/100."""
     from factorcomp import TabularModel
@@ -486,6 +559,15 @@ def test_small_deviations_count_who_is_off_duty():
     assert small.value == pytest.approx(min(2 * math.tanh(reach), math.sqrt(2) * reach), abs=CLOSE)
 
 
+def test_a_token_that_nobody_says_is_not_dropped():
+    """8.2 (4) is withheld where `drop` drops a token of the reference, and not where all exclude one alike."""
+    rows = (["1/2", "1/2", "0"], ["1/4", "3/4", "0"], ["2/5", "3/5", "0"])
+    base, up, down = (TabularModel.from_probabilities([[row]], ["a", "b", "c"]) for row in rows)
+    switching = verify(base, {"up": up, "down": down}, null_tokens="drop").robust["switching"]
+    small = next(bound for bound in switching.bounds if bound.name == "small_deviations")
+    assert small.value == pytest.approx(math.log(1.5) / 4, abs=1e-3)
+
+
 def test_a_token_the_expert_never_says_on_its_mask():
     """Up opens `b`, after which all say `b`, which same by itself never reaches: `D` is no number, nor is the KL."""
 
@@ -522,3 +604,6 @@ def test_equal_floats_are_no_proof_that_laws_are_the_same():
         found = against(seen, [step.rows.components[0] for step in seen.steps])
         assert found.tv == pytest.approx(0.0, abs=1e-15)
         assert found.same is same
+    sure = table(["1", "0"])  # but a row of one token is no result of rounding
+    seen = levels(base, {"up": sure, "down": sure}, Question(2), keep_rows=True)
+    assert against(seen, [step.rows.components[1] for step in seen.steps]).same

@@ -1,4 +1,4 @@
-"""Where a streamed tree is easily wrong: what lies in one block of many, within rounding, or in a thread."""
+"""Where a streamed tree is easily wrong: what lies in one stretch of many, within rounding, or in a thread."""
 
 import os
 import signal
@@ -19,7 +19,6 @@ from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming import survey
 from factorcomp.streaming.engine import Visit
 from factorcomp.surveys import Survey
-from tests.streaming.eager import without_compiling
 from tests.streaming.tables import Recipe, Tables, differences
 from tests.streaming.test_engine import cut_into
 
@@ -28,9 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees of many blocks: subtrees of 4 leaves, two at a time, and 16 numbers a call."""
-    without_compiling(monkeypatch)
-    cut_into(monkeypatch, 4, 2, 16)
+    """Trees of many stretches: subtrees of 4 leaves, two at a time."""
+    cut_into(monkeypatch, 4, 8)
 
 
 def compared(tables: Tables) -> Survey:
@@ -58,9 +56,9 @@ def fair(horizon: int, scale: Scale = "probs", vocab: int = 2) -> TabularModel:
 @pytest.mark.parametrize("scale", ["probs", "log_probs"])
 @pytest.mark.parametrize("threshold", [Fraction(0), Fraction(np.log(2.0)), Fraction(1, 2)])
 def test_rows_one_rounding_apart(scale: Scale, threshold: Fraction, monkeypatch: pytest.MonkeyPatch):
-    """In every block some rows differ by one unit in the last place: decided exactly, in all blocks."""
-    again, stretch = set(), Visit._stretch
-    monkeypatch.setattr(Visit, "_stretch", lambda self, n: (stretch(self, n), again.update(self._seen))[0])
+    """In most stretches some rows differ by one unit in the last place: decided exactly."""
+    decided, exactly = [], Visit._decided
+    monkeypatch.setattr(Visit, "_decided", lambda self, models: (exactly(self, models), decided.append(models))[0])
     rng = np.random.default_rng(0)
     background, experts = Recipe(2, 6, 2, scale, own=0.1, zeros=False).models(rng)
     near = background
@@ -72,7 +70,7 @@ def test_rows_one_rounding_apart(scale: Scale, threshold: Fraction, monkeypatch:
         values[doubled] = values[doubled] * 2 if scale == "probs" else values[doubled] + 1.0
         near = altered(near, t, slice(None), values)
     seen = compared(Tables(background, {"e0": near, "e1": experts["e1"]}, Question(6, threshold=threshold)))
-    assert len(again) > 4  # blocks in which floats could not tell, of 8
+    assert len(decided) > 8  # floats could not tell in most stretches
     assert seen.who is not None
     for t in range(6):
         rows = [background.steps[t], near.steps[t]]
@@ -89,8 +87,8 @@ def test_rows_one_rounding_apart(scale: Scale, threshold: Fraction, monkeypatch:
 
 
 @pytest.mark.parametrize("at", [0, 1, 31])
-def test_one_odd_prefix_in_one_block(at: int):
-    """Undefined, dead, or with an infinite ratio: in the first block, beside it, in the last one; at the last step."""
+def test_one_odd_prefix_in_one_stretch(at: int):
+    """Undefined, dead, or with an infinite ratio: in the first stretch, beside it, in the last one; at the last step."""
     background = fair(6)
     holed = altered(background, 5, at, [1.0, 0.0])
     other = altered(background, 5, at, [0.0, 1.0])
@@ -137,7 +135,7 @@ def test_twenty_experts():
 
 
 def test_one_expert_deviates_everywhere():
-    """Lemma 1.8: the composition is the expert, in every block."""
+    """Lemma 1.8: the composition is the expert, in every stretch."""
     background = fair(6)
     lean = [FloatRows(np.tile([0.25, 0.75], (2**t, 1)), "probs") for t in range(6)]
     seen = compared(Tables(background, {"e0": replace(background, steps=tuple(lean))}, Question(6)))
@@ -192,7 +190,7 @@ from factorcomp.streaming import survey
 from factorcomp.streaming.engine import Visit
 from tests.streaming.test_attacks import cut_into, overlapping
 import pytest
-cut_into(pytest.MonkeyPatch(), 4, 2, 16)
+cut_into(pytest.MonkeyPatch(), 4, 8)
 
 def slow(self, number):
     print("began", flush=True)

@@ -15,6 +15,7 @@ from factorcomp.certificates.claims import Verdict
 from factorcomp.models.errors import InputError
 from factorcomp.models.feature_maps import FeatureTable
 from factorcomp.models.finite_state import FiniteStateModel
+from factorcomp.models.rows import FloatRows
 from factorcomp.verification.features import as_map
 from tests import golden, oracle, oracle_features, subjects
 from tests.feature_maps import random_features, written
@@ -125,6 +126,15 @@ def test_floats_out_of_range_say_nothing():
     assert report.features.path_oscillation is None
     assert report["feature_projective:same"].method == "rational"
     assert report.features.conditions["factorized_conditionals"].verdict is UNDECIDED
+
+
+def test_floats_that_reach_no_sequence_say_nothing():
+    """Up and down exclude each other's token nearly: all products are below the floats, though Z is not 0."""
+    up, down = np.array([[0.0, -800.0]]), np.array([[-800.0, 0.0]])
+    base, *own = (TabularModel.from_log_probs([row], ["a", "b"]) for row in (np.log([[0.5, 0.5]]), up, down))
+    report = verify(base, dict(zip(("up", "down"), own, strict=True)), features=lambda y: y)
+    assert report["well_defined"].verdict is HOLDS
+    assert report.features.path_oscillation is None
 
 
 def test_weights_tilt_the_experts(tmp_path):
@@ -267,6 +277,70 @@ def test_what_the_next_token_tells_of_features(background, truth, logs):
     for name in ("independent_given_prefix", "informs_about_one"):
         assert conditions[name].verdict is (UNDECIDED if logs and truth is HOLDS else truth)
         assert conditions[name].witness == (((),) if truth is REFUTED else ())
+
+
+def test_one_open_prefix_leaves_the_condition_open():
+    """6.4: floats cannot tell whether the second token informs about the third, one bit off after `a b`; `b` is not
+    reached. Its rows are logs, so that what fractions say of nearly the same models is no help."""
+    almost = np.log([0.2, 0.8]), np.log([np.nextafter(0.2, 1), 0.8])
+    with np.errstate(divide="ignore"):
+        steps = [np.log([[1.0, 0.0]]), np.log([[0.3, 0.7]] * 2), np.array([*almost, *almost])]
+    base = TabularModel.from_log_probs(steps, ["a", "b"])
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [1], "down": [2]})
+    assert report.features.conditions["informs_about_one"].verdict is UNDECIDED
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0**27, 2.0**40])
+def test_large_logits_are_not_taken_for_a_difference(shift):
+    """After `a` and `b` the same row but for a constant, in which floats lose the digits of its probabilities."""
+    row = np.array([0.0, 0.5])
+    steps = FloatRows(row[None], "logits"), FloatRows(np.stack([row, row + shift]), "logits")
+    base = TabularModel(("a", "b"), steps)
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [0], "down": [1]})
+    for name in ("independent_given_prefix", "informs_about_one", "factorized_conditionals"):
+        assert report.features.conditions[name].verdict is UNDECIDED
+
+
+def test_floats_know_what_no_token_can_tell():
+    """The first token is certain, the second informs about its own feature alone: no rounding can change that."""
+    base = two_steps("1 0, .2 .8, .2 .8", logs=True)
+    report = verify(base, {"up": base, "down": base}, features=lambda y: y, feature_masks={"up": [0], "down": [1]})
+    for name in ("independent_given_prefix", "informs_about_one", "causal"):
+        assert report.features.conditions[name].verdict is HOLDS
+    commutes = report["feature_commutes"]  # for a causal map whatever the models
+    assert (commutes.verdict, commutes.residual, commutes.method) == (HOLDS, 0, "enumeration")
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("null_tokens", "background", "up", "down", "why"),
+    [
+        # the second token comes first: after `b`, down alone says `b`; in tokens `b` comes first, where up forbids it
+        ("strict", "1/2 1/2, 1/2 1/2, 1 0", "1 0, 1/2 1/2, 1 0", "1/2 1/2, 1/2 1/2, 1/2 1/2", "a ratio is undefined"),
+        ("cancel", "1 0, 1 0, 1/2 1/2", "1/2 1/2, 1 0, 1/2 1/2", "1 0, 1 0, 1/2 1/2", "the background never goes"),
+    ],
+)
+def test_pushforwards_that_cannot_be_composed(null_tokens, background, up, down, why, exact):
+    """6.2 asks for the composition in the order of the features, here the last token first."""
+    base, *own = (two_steps(rows, logs=False) for rows in (background, up, down))
+    experts = dict(zip(("up", "down"), own, strict=True))
+    report = verify(base, experts, features=lambda y: y[::-1], null_tokens=null_tokens, exact=exact)
+    assert report["well_defined"].verdict is HOLDS
+    found = report["feature_commutes"]
+    assert found.verdict is UNDECIDED
+    assert f"after 'b' {why}" in found.why
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_weighted_expert_without_a_law_has_no_pushforward(exact):
+    """1.9: after `a`, where down does not let the composition go, up shares no token with the background."""
+    base, up, down = (
+        two_steps(rows, False) for rows in ("1/2 1/2, 1 0, 1/2 1/2", "1/2 1/2, 0 1, 1/2 1/2", "0 1, 1 0, 1/2 1/2")
+    )
+    report = verify(base, {"up": up, "down": down}, features=lambda y: y[::-1], weights={"up": 2}, exact=exact)
+    assert report["well_defined"].verdict is HOLDS
+    assert report["feature_commutes"].verdict is UNDECIDED
+    assert "weighted, up reaches a prefix where it shares no token" in report["feature_commutes"].why
 
 
 def test_without_masks_nothing_is_said_of_blocks():

@@ -94,7 +94,7 @@ def test_real_networks_at_their_horizon(networks):
 
 def coin(p: float):
     """A function from prefixes to log-probabilities that ignores the prefix."""
-    row = jnp.log(jnp.array([p, 1 - p]))
+    row = np.log([p, 1 - p])
     return FunctionModel(lambda prefixes: jnp.broadcast_to(row, (len(prefixes), 2)), ("a", "b"))
 
 
