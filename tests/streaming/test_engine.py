@@ -15,7 +15,7 @@ from factorcomp.factorization.decision import decide_from
 from factorcomp.models.rows import FloatRows
 from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming import plan as plans
-from factorcomp.streaming import suits, summary, survey
+from factorcomp.streaming import suits, survey
 from factorcomp.surveys import Survey
 from tests.strategies import STRUCTURES, Instance, random_instance
 from tests.streaming.tables import Recipe, Tables, differences, random_tables, shifted
