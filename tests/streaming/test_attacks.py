@@ -88,7 +88,7 @@ def test_rows_one_rounding_apart(scale: Scale, threshold: Fraction, monkeypatch:
 
 @pytest.mark.parametrize("at", [0, 1, 31])
 def test_one_odd_prefix_in_one_stretch(at: int):
-    """Undefined, dead, or with an infinite ratio: in the first stretch, beside it, in the last one; at the last step."""
+    """Undefined, dead, or with an infinite ratio: in the first stretch, beside it, in the last one."""
     background = fair(6)
     holed = altered(background, 5, at, [1.0, 0.0])
     other = altered(background, 5, at, [0.0, 1.0])
