@@ -14,6 +14,7 @@ from factorcomp.streaming.arrays import Array, as_bits, fold, namespace, settle
 from factorcomp.streaming.plan import Plan
 
 Values = Float[Array, "vocab prefixes lanes"]
+AnyRows = Float[Array, "vocab *prefixes"]
 Flags = Bool[Array, "prefixes lanes"]
 Bits = UInt32[Array, "prefixes lanes"]
 Numbers = Float[Array, "prefixes lanes"]
@@ -106,7 +107,7 @@ def _sizes(scale: Scale, values: tuple[Values, ...]) -> tuple[Array, Array]:
     return xp.ones(()), xp.stack(sizes).max()
 
 
-def probabilities(scale: Scale, values: Values) -> Values:
+def probabilities(scale: Scale, values: AnyRows) -> AnyRows:
     """Rows that sum to 1: the proportions of probabilities, or of the exponentials of logs; zeros are exact."""
     xp = namespace(values)
     if scale != "probs":
@@ -132,7 +133,7 @@ def relative_error(plan: Plan, size: Float[Array, ""]) -> Float[Array, ""]:
     return error * (1 + 8 * sum(1 + 2 * float(w) for w in plan.weights)) + EPS * 8 * LARGEST_LOG * heavy
 
 
-def tilted(base: Values, own: Values, weight: float) -> Values:
+def tilted(base: AnyRows, own: AnyRows, weight: float) -> AnyRows:
     """`p^(λ) ∝ p_b (p/p_b)^λ` on the common support (theory.md 1.9)."""
     xp = namespace(base)
     common = (base > 0) & (own > 0)

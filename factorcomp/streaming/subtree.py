@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
@@ -11,6 +11,9 @@ from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Bits, Compared, Flags, Given, Numbers, Values, compare, components
 from factorcomp.streaming.totals import MARKS, Tally, marked
+
+
+LevelValues = Float[Array, "vocab _ lanes"]  # of levels, which hold different numbers of prefixes
 
 
 class Carried(NamedTuple):
@@ -75,7 +78,7 @@ def root(plan: Plan, xp: Any) -> Carried:
     return Carried(one, one > 0, one, laws, one < 0 if with_eos else None, zero, zero, runs)
 
 
-def examine(plan: Plan, values: Sequence[tuple[Values, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
+def examine(plan: Plan, values: Sequence[tuple[LevelValues, ...]], given: Sequence[Given] | None = None) -> list[Rows]:
     """What the rows of each level say by themselves; all levels but the last, the largest one, at once."""
     if not values:
         return []
