@@ -26,11 +26,11 @@ class Functions:
     models: Sequence[Model]
     largest: dict[int, float] = field(default_factory=dict)
 
-    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
+    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "_ vocab"]]]:
         """The rows above the heads, level by level."""
         return [[self._rows(m, t, 0, plan.vocab**t) for m in range(len(self.models))] for t in range(plan.above)]
 
-    def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "prefixes vocab"]]]:
+    def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "_ vocab"]]]:
         """The rows below these heads, level by level."""
         levels = []
         for n in range(plan.tail):
