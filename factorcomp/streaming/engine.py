@@ -147,7 +147,7 @@ class Visit:
                 so_far = so_far * np.exp(np.where(sound, rows.composed.log_z, 0.0))
                 so_far = np.repeat(so_far, self.plan.vocab, axis=0)
                 laws = children(self.plan, rows, laws, rows.compared.deviates)
-            return (np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum(),)
+            return (np.asarray(np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum()),)
 
         return float(np.stack([tv for (tv,) in self._spread("tv_local_global", apart, (0,))]).sum())
 
