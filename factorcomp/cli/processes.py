@@ -4,8 +4,11 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+
+from factorcomp.cli import output
 
 SECONDS = 30
 """Others that have not ended so long after the first one are stopped."""
@@ -39,16 +42,31 @@ def joined(count: int | None) -> Generator[bool]:
         )
         for place in range(1, count)
     ]
+    done = threading.Event()
+    threading.Thread(target=_watch, args=(others, done), daemon=True).start()
     try:
         with _quiet():
             yield True
+        done.set()
         for other in others:
             with suppress(subprocess.TimeoutExpired):
                 other.wait(SECONDS)
     finally:
+        done.set()
         for other in others:
             other.kill()
             other.wait()
+
+
+def _watch(others: list[subprocess.Popen[bytes]], done: threading.Event) -> None:
+    """Ends the command if another process fails: what waits for it in JAX cannot be interrupted."""
+    while not done.wait(0.2):
+        failed = [other for other in others if other.poll() not in (None, 0, 1, 3)]
+        if failed:
+            output.say(f"error: --processes: a process ended with status {failed[0].returncode}")
+            for other in others:
+                other.kill()
+            os._exit(2)
 
 
 @contextmanager

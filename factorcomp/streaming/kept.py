@@ -70,9 +70,9 @@ class KeptWork:
 
     def _read(self) -> dict[str, np.ndarray]:
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
             raise InputError(f"{self.path}: no file of --resume; name one that does not exist yet") from error
         if str(arrays.pop("format", "")) != FORMAT:
             raise InputError(f"{self.path}: no file of --resume; name one that does not exist yet")

@@ -83,7 +83,7 @@ def test_a_function_that_fails_names_the_prefix():
             raise ValueError("no such prefix")
         return np.log(np.full((len(prefixes), 3), 1 / 3))
 
-    with pytest.raises(InputError, match=r"after 'a' 'a' 'a' 'a': the function raised ValueError: no such prefix"):
+    with pytest.raises(InputError, match=r'after "a" "a" "a" "a": the function raised ValueError: no such prefix'):
         verify(FunctionModel(log_probs, VOCABULARY), {"x": walker(2, 0)}, length=6)
 
 
