@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped, UInt, UInt8
+from jaxtyping import Bool, Float, Int, Shaped, UInt, UInt8
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import UNROLLED, fold, several
@@ -19,7 +19,7 @@ from factorcomp.streaming.forward import rounding
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import LARGEST_LOG, SMALLEST, probabilities, tilted
 from factorcomp.streaming.subtree import Below, Carried
-from factorcomp.streaming.totals import MARKS, Tally, Totals, marked
+from factorcomp.streaming.totals import MARKS, NOWHERE, Tally, Totals
 
 Rows = Float[np.ndarray, "prefixes vocab"]
 Values = Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]
@@ -44,7 +44,7 @@ class Level(NamedTuple):
 def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Below, Totals]:
     """The subtrees below consecutive heads, by their rows `values[level][model]`.
 
-    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the stretch.
+    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the first one's stretch.
 
     **Returns:** what they hand back, `[heads, 1]`, and the totals. Raises `UnfitError`.
     """
@@ -52,11 +52,12 @@ def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Belo
         raise UnfitError
     tally = Tally(plan, np)
     levels = _descend(plan, values, heads, tally)
-    below = _ascend(plan, levels, tally)
+    below, first = _ascend(plan, levels, tally)
     tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()  # the ratio stays below a head
     tally.largest("log_z_max", 0.0)
     tally.largest("minus_log_z_min", 0.0)
-    return below, tally.totals(np.int64(number))
+    first = np.where(first < NOWHERE, number + first, NOWHERE)
+    return below, tally.totals(np.int64(number))._replace(first=first)
 
 
 def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[Level]:
@@ -76,9 +77,10 @@ def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[L
     return levels
 
 
-def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
-    """What the heads hand back; and who is active where."""
+def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> tuple[Below, Int[np.ndarray, "positions marks"]]:
+    """What the heads hand back; and the first stretch with each mark, from 0 on: who is active where is known here."""
     k = plan.experts
+    first = np.full((plan.horizon, len(MARKS) + k), NOWHERE, dtype=np.int64)
     kind = _bits_of(1 + 3 * k)
     ahead = meets = None
     for n, (reach, began, deviates) in reversed(list(enumerate(levels))):
@@ -88,18 +90,20 @@ def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
         for place, bits in enumerate((deviates, deviates & ~began, active)):
             features |= bits.astype(kind) * kind(2 << place * k)  # faster than a shift
         tally.count(features, reach)
-        meeting = several(active)
-        who = np.bitwise_or.reduce(deviates, keepdims=True)[:, None].astype(np.uint32)
-        conflict = meeting.any(keepdims=True)[:, None]
-        tally.mark(plan.above + n, who << np.uint32(len(MARKS)) | marked(conflict=conflict))
+        conflict = several(active)
+        marks = {MARKS.index("conflict"): conflict} | {len(MARKS) + i: deviates & (1 << i) != 0 for i in range(k)}
+        for mark, flags in marks.items():
+            if flags.any():
+                first[plan.above + n, mark] = flags.argmax() // (plan.stretch * plan.vocab**n)
         if meets is not None:
-            meets = np.where(meeting, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
+            meets = np.where(conflict, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
         elif conflict.any():
-            meets = np.where(meeting, reach, 0.0)
+            meets = np.where(conflict, reach, 0.0)
     assert ahead is not None
     nothing = np.zeros((len(ahead), 1))
     conflicts = nothing if meets is None else meets[:, None]
-    return Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
+    below = Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
+    return below, first
 
 
 def _compare(plan: Plan, length: int, models: Sequence[Rows], kind: type, tally: Tally) -> Sets:
