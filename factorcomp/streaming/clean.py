@@ -169,21 +169,22 @@ def _components(plan: Plan, i: int, mine: Rows, theirs: Rows) -> Sequence[Float[
 
 
 def _composed(plan: Plan, models: Sequence[Rows], deviates: Sets) -> Rows:
-    """The rows of who deviates, or of the background: proportions."""
-    base, *own = models
-    composed = base.astype(np.float64)
-    for i, rows in enumerate(own):
+    """The rows of who deviates, or of the background: proportions, to be written over."""
+    who = int(deviates[0]).bit_length() if (deviates == deviates[0]).all() else 0
+    composed = models[who].astype(np.float64)
+    for i, rows in enumerate(models[1:]):
         there = deviates == 1 << i
-        if plan.weights is not None and plan.weights[i] != 1 and there.any():
-            mine, theirs = (x.compress(there, axis=0) for x in (rows, base))
-            own_rows = _components(plan, i, mine, theirs)[1].T
-            composed[there] = own_rows if plan.scale == "probs" else np.log(own_rows)
-        elif there.all():
-            composed = rows.astype(np.float64)
-        elif there.any():
-            composed[there] = rows.compress(there, axis=0)
+        tilts = plan.weights is not None and plan.weights[i] != 1
+        if not there.any() or (who == i + 1 and not tilts):
+            continue
+        mine, theirs = (x.compress(there, axis=0) for x in (rows, models[0]))
+        if tilts:
+            mine = _components(plan, i, mine, theirs)[1].T
+            mine = mine if plan.scale == "probs" else np.log(mine)
+        composed[there] = mine
     if plan.scale != "probs":
-        composed = np.exp(composed - _folded(np.maximum, composed)[:, None])
+        composed -= _folded(np.maximum, composed)[:, None]
+        np.exp(composed, out=composed)
     return composed
 
 
