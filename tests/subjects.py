@@ -24,7 +24,7 @@ def models(instance: Instance) -> tuple[TabularModel, dict[str, TabularModel]]:
 
 
 def by_enumeration(instance: Instance) -> Findings:
-    """The JAX engine alone."""
+    """The level-wise engine alone."""
     return decide(*models(instance), instance.question)
 
 

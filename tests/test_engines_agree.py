@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 
 from factorcomp.certificates.claims import Findings, Verdict
-from factorcomp.enumeration import backends
 from tests import golden
 from tests.strategies import STRUCTURES, Instance, instances, random_instance
 from tests.subjects import by_definition, by_enumeration, by_kernel, undecided
@@ -49,17 +48,6 @@ def test_all_agree_on_a_few_instances(structure: str):
         assert disagreements(by_enumeration(instance), truth) == [], instance
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-def test_enumeration_in_jax_agrees_with_the_definitions(structure: str, monkeypatch: pytest.MonkeyPatch):
-    """Jitted, in padded blocks; seeded, so that few shapes are compiled."""
-    monkeypatch.setattr(backends, "NUMBERS_FOR_NUMPY", 0)
-    monkeypatch.setattr(backends, "NUMBERS_PER_BLOCK", 64)
-    rng = random.Random(structure)
-    for _ in range(15):
-        instance = random_instance(rng, structures=[structure], cap=64)
-        assert disagreements(by_enumeration(instance), by_definition(instance)) == [], instance
-
-
 def test_where_one_expert_deviates_at_a_time_nothing_is_left_open():
     """Lemma 1.8 and Theorems 1.5, 4.4 (2): these claims are then exact in floating point too, their residual is a 0."""
     decided = 0
@@ -93,10 +81,9 @@ def conflicts(instance: Instance) -> bool:
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("part", range(8))
-def test_campaign(part: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    """Engine (in NumPy, a quarter of them in JAX), kernel and oracle on many instances, named by their seeds."""
+def test_campaign(part: int, request: pytest.FixtureRequest):
+    """Engine, kernel and oracle on many instances, named by their seeds."""
     for seed in range(part, request.config.getoption("--campaign"), 8):
-        monkeypatch.setattr(backends, "NUMBERS_FOR_NUMPY", 0 if part % 4 == 0 else 1 << 24)
         instance = random_instance(random.Random(seed), cap=128)
         truth = by_definition(instance)
         assert disagreements(by_enumeration(instance), truth) == [], f"seed {seed}: {instance}"

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from factorcomp.bounds.oscillation import exceeds, oscillation
 from factorcomp.certificates.claims import Question
-from factorcomp.enumeration.backends import compose_level
+from factorcomp.enumeration.blocks import compose_level
 from factorcomp.models.tabular import TabularModel
 
 

@@ -1,4 +1,4 @@
-"""The level-wise engine: every prefix, length after length; the rows' arithmetic in JAX, the tree's in NumPy.
+"""The level-wise engine: every prefix, length after length.
 
 All levels are kept, so that memory is a few times that of the tables; what would not fit is refused beforehand.
 """

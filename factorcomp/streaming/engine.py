@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from factorcomp.enumeration.tree import digits
 from factorcomp.models.rows import EPS, FloatRows
 from factorcomp.streaming import clean
 from factorcomp.streaming.arrays import each
+from factorcomp.streaming.functions import Functions
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
 from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, children, close, descend, examine, root
@@ -23,19 +24,6 @@ from factorcomp.streaming.workers import Workers
 
 class TooExtremeError(ArithmeticError):
     """Some probabilities are too small for anything but logs."""
-
-
-@runtime_checkable
-class Source(Protocol):
-    """Where rows come from, `[prefixes, vocab]` by level and model."""
-
-    def above(self, plan: Plan) -> list[list[Float[np.ndarray, "_ vocab"]]]:
-        """Those above the heads."""
-        ...
-
-    def below(self, plan: Plan, heads: slice) -> list[list[Float[np.ndarray, "_ vocab"]]]:
-        """Those below these heads."""
-        ...
 
 
 class Stretch(NamedTuple):
@@ -56,7 +44,7 @@ class Visit:
     """A visit to a tree: what was handed down to the heads, what they handed back, and all totals."""
 
     plan: Plan
-    source: Source
+    source: Tables | Functions
     workers: Workers
 
     def __post_init__(self) -> None:
@@ -182,7 +170,7 @@ class Visit:
                 so_far = so_far * np.exp(np.where(sound, rows.composed.log_z, 0.0))
                 so_far = np.repeat(so_far, self.plan.vocab, axis=0)
                 laws = children(self.plan, rows, laws, rows.compared.deviates)
-            return (np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum(),)
+            return (np.asarray(np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum()),)
 
         return float(np.stack([tv for (tv,) in self._spread("tv_local_global", apart, (0,))]).sum())
 

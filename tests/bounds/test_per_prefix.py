@@ -215,7 +215,7 @@ def test_ratio_caps_say_nothing_where_an_expert_opens_a_token():
 def test_the_same_text_in_jax():
     """Arrays of JAX answer with the same numbers."""
     jax = pytest.importorskip("jax")
-    from factorcomp.enumeration.backends import float64
+    from factorcomp.composition.precision import float64
 
     p, q = logs((0.5, 0.25, 0.25), (1, 0, 0)), logs((0.25, 0.5, 0.25), (0.5, 0.5, 0))
     with float64():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factorcomp.composition.operator import Composed, compose_rows, log_normalize, tilt
-from factorcomp.enumeration.backends import float64
+from factorcomp.composition.precision import float64
 
 CONVENTIONS = ("strict", "drop", "cancel")
 
