@@ -91,8 +91,8 @@ def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> tuple[Below, I
             features |= bits.astype(kind) * kind(2 << place * k)  # faster than a shift
         tally.count(features, reach)
         conflict = several(active)
-        marks = {MARKS.index("conflict"): conflict} | {len(MARKS) + i: deviates & (1 << i) != 0 for i in range(k)}
-        for mark, flags in marks.items():
+        for mark in (MARKS.index("conflict"), *range(len(MARKS), len(MARKS) + k)):
+            flags = conflict if mark < len(MARKS) else deviates & (1 << (mark - len(MARKS))) != 0
             if flags.any():
                 first[plan.above + n, mark] = flags.argmax() // (plan.stretch * plan.vocab**n)
         if meets is not None:
@@ -151,12 +151,13 @@ def _oscillation(plan: Plan, i: int, mine: Rows, theirs: Rows) -> float:
     logs = plan.scale != "probs"
     f = np.subtract(mine, theirs, dtype=np.float64) if logs else np.divide(mine, theirs, dtype=np.float64)
     high, low = _folded(np.maximum, f), _folded(np.minimum, f)
-    each = high - low if logs else high / low
+    with np.errstate(over="ignore"):
+        each = high - low if logs else high / low
     least, most = (float(x if logs else np.log(x)) for x in (each.min(), each.max()))
     weight = 1.0 if plan.weights is None else float(plan.weights[i])
     limit = float(plan.threshold) / weight
     size = 2 * LARGEST_LOG if logs else 0.0
-    if not least > limit + 8 * EPS * (2 * size + least + limit + 1):
+    if not (least > limit + 8 * EPS * (2 * size + least + limit + 1) and most < np.inf):
         raise UnfitError
     return weight * most
 
@@ -171,30 +172,34 @@ def _components(plan: Plan, i: int, mine: Rows, theirs: Rows) -> Sequence[Float[
 def _composed(plan: Plan, models: Sequence[Rows], deviates: Sets) -> Rows:
     """The rows of who deviates, or of the background: proportions, to be written over."""
     who = int(deviates[0]).bit_length() if (deviates == deviates[0]).all() else 0
-    composed = models[who].astype(np.float64)
+    composed = _proportions(plan, models[who])
     for i, rows in enumerate(models[1:]):
         there = deviates == 1 << i
         tilts = plan.weights is not None and plan.weights[i] != 1
         if not there.any() or (who == i + 1 and not tilts):
             continue
         mine, theirs = (x.compress(there, axis=0) for x in (rows, models[0]))
-        if tilts:
-            mine = _components(plan, i, mine, theirs)[1].T
-            mine = mine if plan.scale == "probs" else np.log(mine)
-        composed[there] = mine
-    if plan.scale != "probs":
-        composed -= _folded(np.maximum, composed)[:, None]
-        np.exp(composed, out=composed)
+        composed[there] = _components(plan, i, mine, theirs)[1].T if tilts else _proportions(plan, mine)
+    if not composed.min() > 0:  # tilted away
+        raise UnfitError
     return composed
 
 
+def _proportions(plan: Plan, rows: Rows) -> Rows:
+    """Of probabilities; logs are within `LARGEST_LOG`, so that their exponentials are numbers."""
+    return rows.astype(np.float64) if plan.scale == "probs" else np.exp(rows, dtype=np.float64)
+
+
 def _children(reach: Numbers, rows: Rows) -> Float[np.ndarray, " children"]:
-    """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`."""
-    scale = reach / _folded(np.add, rows)
-    if rows.shape[1] > UNROLLED:
-        return (rows * scale[:, None]).reshape(-1)
-    for column in rows.T:
-        column *= scale
+    """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`, in their place."""
+    for piece in pieces(*rows.shape, PIECE):
+        here = rows[piece]
+        scale = reach[piece] / _folded(np.add, here)
+        if here.shape[1] > UNROLLED:
+            here *= scale[:, None]
+        else:
+            for column in here.T:
+                column *= scale
     return rows.reshape(-1)
 
 

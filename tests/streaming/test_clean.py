@@ -173,6 +173,13 @@ def not_beyond_the_threshold(case: Case, rows: list[np.ndarray]) -> None:
     rows[-1][0] = rows[-1][0] * np.exp(-close) if case.scale == "probs" else rows[-1][0] - close
 
 
+def an_extreme_ratio(case: Case, rows: list[np.ndarray]) -> None:
+    """Its numbers are none too small, but it is too large for a number."""
+    for row, token in ((rows[0], 0), *((row, 1) for row in rows[1:])):
+        row[:2] = 0.5
+        row[token] = 1e-280
+
+
 Defect = Callable[[Case, list[np.ndarray]], None]
 DEFECTS: dict[Defect, Callable[[Case], bool]] = {
     a_zero: lambda case: True,
@@ -182,6 +189,7 @@ DEFECTS: dict[Defect, Callable[[Case], bool]] = {
     a_last_bit: lambda case: case.values[0][0].dtype == np.float64,
     a_shift: lambda case: True,
     two_experts: lambda case: len(case.values) > 2,
+    an_extreme_ratio: lambda case: case.scale == "probs" and case.values[0][0].dtype == np.float64,
     not_beyond_the_threshold: lambda case: case.question.threshold > 0,
 }
 """What makes a stretch unfit, and of which cases."""
