@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped, UInt, UInt8
+from jaxtyping import Bool, Float, Int, Shaped, UInt, UInt8
 
 from factorcomp.models.rows import EPS
 from factorcomp.streaming.arrays import UNROLLED, fold, several
@@ -19,7 +19,7 @@ from factorcomp.streaming.forward import rounding
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import LARGEST_LOG, SMALLEST, probabilities, tilted
 from factorcomp.streaming.subtree import Below, Carried
-from factorcomp.streaming.totals import MARKS, Tally, Totals, marked
+from factorcomp.streaming.totals import MARKS, NOWHERE, Tally, Totals
 
 Rows = Float[np.ndarray, "prefixes vocab"]
 Values = Sequence[Sequence[Float[np.ndarray, "_ vocab"]]]
@@ -44,7 +44,7 @@ class Level(NamedTuple):
 def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Below, Totals]:
     """The subtrees below consecutive heads, by their rows `values[level][model]`.
 
-    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the stretch.
+    **Arguments:** `heads`: what they inherit, `[heads, 1]`. `number`: of the first one's stretch.
 
     **Returns:** what they hand back, `[heads, 1]`, and the totals. Raises `UnfitError`.
     """
@@ -52,11 +52,12 @@ def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Belo
         raise UnfitError
     tally = Tally(plan, np)
     levels = _descend(plan, values, heads, tally)
-    below = _ascend(plan, levels, tally)
+    below, first = _ascend(plan, levels, tally)
     tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()  # the ratio stays below a head
     tally.largest("log_z_max", 0.0)
     tally.largest("minus_log_z_min", 0.0)
-    return below, tally.totals(np.int64(number))
+    first = np.where(first < NOWHERE, number + first, NOWHERE)
+    return below, tally.totals(np.int64(number))._replace(first=first)
 
 
 def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[Level]:
@@ -76,9 +77,10 @@ def _descend(plan: Plan, values: Values, heads: Carried, tally: Tally) -> list[L
     return levels
 
 
-def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
-    """What the heads hand back; and who is active where."""
+def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> tuple[Below, Int[np.ndarray, "positions marks"]]:
+    """What the heads hand back; and the first stretch with each mark, from 0 on: who is active where is known here."""
     k = plan.experts
+    first = np.full((plan.horizon, len(MARKS) + k), NOWHERE, dtype=np.int64)
     kind = _bits_of(1 + 3 * k)
     ahead = meets = None
     for n, (reach, began, deviates) in reversed(list(enumerate(levels))):
@@ -88,18 +90,20 @@ def _ascend(plan: Plan, levels: Sequence[Level], tally: Tally) -> Below:
         for place, bits in enumerate((deviates, deviates & ~began, active)):
             features |= bits.astype(kind) * kind(2 << place * k)  # faster than a shift
         tally.count(features, reach)
-        meeting = several(active)
-        who = np.bitwise_or.reduce(deviates, keepdims=True)[:, None].astype(np.uint32)
-        conflict = meeting.any(keepdims=True)[:, None]
-        tally.mark(plan.above + n, who << np.uint32(len(MARKS)) | marked(conflict=conflict))
+        conflict = several(active)
+        for mark in (MARKS.index("conflict"), *range(len(MARKS), len(MARKS) + k)):
+            flags = conflict if mark < len(MARKS) else deviates & (1 << (mark - len(MARKS))) != 0
+            if flags.any():
+                first[plan.above + n, mark] = flags.argmax() // (plan.stretch * plan.vocab**n)
         if meets is not None:
-            meets = np.where(meeting, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
+            meets = np.where(conflict, reach, _folded(np.add, meets.reshape(-1, plan.vocab)))
         elif conflict.any():
-            meets = np.where(meeting, reach, 0.0)
+            meets = np.where(conflict, reach, 0.0)
     assert ahead is not None
     nothing = np.zeros((len(ahead), 1))
     conflicts = nothing if meets is None else meets[:, None]
-    return Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
+    below = Below(ahead.astype(np.uint32)[:, None], nothing, conflicts, None, nothing + 1.0, nothing > 0)
+    return below, first
 
 
 def _compare(plan: Plan, length: int, models: Sequence[Rows], kind: type, tally: Tally) -> Sets:
@@ -147,12 +151,13 @@ def _oscillation(plan: Plan, i: int, mine: Rows, theirs: Rows) -> float:
     logs = plan.scale != "probs"
     f = np.subtract(mine, theirs, dtype=np.float64) if logs else np.divide(mine, theirs, dtype=np.float64)
     high, low = _folded(np.maximum, f), _folded(np.minimum, f)
-    each = high - low if logs else high / low
+    with np.errstate(over="ignore"):
+        each = high - low if logs else high / low
     least, most = (float(x if logs else np.log(x)) for x in (each.min(), each.max()))
     weight = 1.0 if plan.weights is None else float(plan.weights[i])
     limit = float(plan.threshold) / weight
     size = 2 * LARGEST_LOG if logs else 0.0
-    if not least > limit + 8 * EPS * (2 * size + least + limit + 1):
+    if not (least > limit + 8 * EPS * (2 * size + least + limit + 1) and most < np.inf):
         raise UnfitError
     return weight * most
 
@@ -165,31 +170,36 @@ def _components(plan: Plan, i: int, mine: Rows, theirs: Rows) -> Sequence[Float[
 
 
 def _composed(plan: Plan, models: Sequence[Rows], deviates: Sets) -> Rows:
-    """The rows of who deviates, or of the background: proportions."""
-    base, *own = models
-    composed = base.astype(np.float64)
-    for i, rows in enumerate(own):
+    """The rows of who deviates, or of the background: proportions, to be written over."""
+    who = int(deviates[0]).bit_length() if (deviates == deviates[0]).all() else 0
+    composed = _proportions(plan, models[who])
+    for i, rows in enumerate(models[1:]):
         there = deviates == 1 << i
-        if plan.weights is not None and plan.weights[i] != 1 and there.any():
-            mine, theirs = (x.compress(there, axis=0) for x in (rows, base))
-            own_rows = _components(plan, i, mine, theirs)[1].T
-            composed[there] = own_rows if plan.scale == "probs" else np.log(own_rows)
-        elif there.all():
-            composed = rows.astype(np.float64)
-        elif there.any():
-            composed[there] = rows.compress(there, axis=0)
-    if plan.scale != "probs":
-        composed = np.exp(composed - _folded(np.maximum, composed)[:, None])
+        tilts = plan.weights is not None and plan.weights[i] != 1
+        if not there.any() or (who == i + 1 and not tilts):
+            continue
+        mine, theirs = (x.compress(there, axis=0) for x in (rows, models[0]))
+        composed[there] = _components(plan, i, mine, theirs)[1].T if tilts else _proportions(plan, mine)
+    if not composed.min() > 0:  # tilted away
+        raise UnfitError
     return composed
 
 
+def _proportions(plan: Plan, rows: Rows) -> Rows:
+    """Of probabilities; logs are within `LARGEST_LOG`, so that their exponentials are numbers."""
+    return rows.astype(np.float64) if plan.scale == "probs" else np.exp(rows, dtype=np.float64)
+
+
 def _children(reach: Numbers, rows: Rows) -> Float[np.ndarray, " children"]:
-    """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`."""
-    scale = reach / _folded(np.add, rows)
-    if rows.shape[1] > UNROLLED:
-        return (rows * scale[:, None]).reshape(-1)
-    for column in rows.T:
-        column *= scale
+    """`P(hy) = P(h) p(y|h)`, with `p` in proportion to `rows`, in their place."""
+    for piece in pieces(*rows.shape, PIECE):
+        here = rows[piece]
+        scale = reach[piece] / _folded(np.add, here)
+        if here.shape[1] > UNROLLED:
+            here *= scale[:, None]
+        else:
+            for column in here.T:
+                column *= scale
     return rows.reshape(-1)
 
 

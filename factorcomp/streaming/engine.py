@@ -33,6 +33,12 @@ class Stretch(NamedTuple):
     totals: Totals
 
 
+def joined(parts: Sequence[Stretch]) -> Stretch:
+    """Parts in a row as one."""
+    below = each(lambda *arrays: np.concatenate(arrays), *(part.below for part in parts))
+    return Stretch(below, together([part.totals for part in parts]))
+
+
 @dataclass
 class Visit:
     """A visit to a tree: what was handed down to the heads, what they handed back, and all totals."""
@@ -50,33 +56,50 @@ class Visit:
             self.rows = self._examined(self.source.above(self.plan))
             self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top)
         self.carried: Carried = each(np.ascontiguousarray, carried)
-        stretches = self._spread("survey", self._stretch, Stretch(_below_like(self.plan), _totals_like(self.plan)))
-        self.below = together([stretch.totals for stretch in stretches])
+        like = Stretch(_below_like(self.plan), _totals_like(self.plan))
+        stretches = self._spread("survey", self._unit, like, self._size)
+        handed_back, self.below = joined(stretches)
         if self.below.maxima[MAXIMA.index("extreme")] or self.top.maxima["extreme"]:
             raise TooExtremeError
-        handed_back = each(lambda *parts: np.concatenate(parts), *(stretch.below for stretch in stretches))
         self.top.largest("error", self.below.maxima[MAXIMA.index("error")])
-        self.root: Below = handed_back
+        self.root = handed_back
         if self.plan.above:
             self.root = ascend(self.plan, 0, self.levels, handed_back, self.top)
 
-    def _spread(self, name: str, work: Callable[[int], Any], like: Any) -> list[Any]:
+    def _spread(self, name: str, work: Callable[[int], Any], like: Any, stretches: int = 1) -> list[Any]:
+        """`work` of so many stretches each, by number."""
         plan = self.plan
-        return self.workers.spread(
-            f"{name} {plan.horizon}", plan.stretches, work, like, plan.stretch * plan.vocab**plan.tail
-        )
+        units = stretches * plan.stretch * plan.vocab**plan.tail
+        return self.workers.spread(f"{name} {plan.horizon}", plan.stretches // stretches, work, like, units)
+
+    @property
+    def _size(self) -> int:
+        """So many stretches are a unit of work: one where rows are not read, but made."""
+        return self.plan.unit if isinstance(self.source, Tables) else 1
+
+    def _unit(self, number: int) -> Stretch:
+        """Some stretches in a row: at once if they are clean, one by one if not."""
+        size = self._size
+        if size > 1 and (stretch := self._clean(number * size, size)) is not None:
+            return stretch
+        return joined([self._stretch(n) for n in range(number * size, (number + 1) * size)])
 
     def _stretch(self, number: int) -> Stretch:
-        """Some heads in a row and all below them: at once if that is clean, by the general text if not."""
-        plan = self.plan
-        heads = plan.heads(number)
-        if plan.eos is None:
-            try:
-                return Stretch(*clean.visit(plan, self.source.below(plan, heads), self.inherited(heads), number))
-            except clean.UnfitError:
-                pass
+        """Some heads in a row and all below them, by the general text if they are not clean."""
+        if (stretch := self._clean(number, 1)) is not None:
+            return stretch
         part = Part(self, number)
         return Stretch(part.below, part.tally.totals(np.int64(number)))
+
+    def _clean(self, number: int, stretches: int) -> Stretch | None:
+        """Stretches from this one on, if they are clean."""
+        plan, heads = self.plan, self.plan.heads(number, stretches)
+        if plan.eos is not None:
+            return None
+        try:
+            return Stretch(*clean.visit(plan, self.source.below(plan, heads), self.inherited(heads), number))
+        except clean.UnfitError:
+            return None
 
     def examined(self, number: int) -> list[Rows]:
         """The rows of a stretch, level by level."""

@@ -12,6 +12,11 @@ LEAVES = 1 << 10
 NUMBERS = 1 << 18
 """About so many numbers of a model are visited by one call."""
 
+PREFIXES = 1 << 18
+"""The most prefixes of one length in stretches that are visited at once where they are clean: some megabytes."""
+UNITS = 8
+"""The least units of work, where stretches are visited at once."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -40,9 +45,17 @@ class Plan:
         """How many there are."""
         return self.vocab**self.above // self.stretch
 
-    def heads(self, number: int) -> slice:
-        """The heads of a stretch."""
-        return slice(number * self.stretch, (number + 1) * self.stretch)
+    @property
+    def unit(self) -> int:
+        """So many stretches in a row are a unit of work: a power of `vocab`."""
+        size, prefixes = 1, self.stretch * self.vocab ** (self.tail - 1)
+        while size * self.vocab * UNITS <= self.stretches and size * self.vocab * prefixes <= PREFIXES:
+            size *= self.vocab
+        return size
+
+    def heads(self, number: int, stretches: int = 1) -> slice:
+        """The heads of some stretches."""
+        return slice(number * self.stretch, (number + stretches) * self.stretch)
 
 
 def plan(question: Question, names: Sequence[str], vocab: int, eos: int | None, scale: Scale) -> Plan:

@@ -41,6 +41,8 @@ class Totals(NamedTuple):
     first: Int[Array, "positions marks"]
 
 
+PIECE = 1 << 15
+"""So many prefixes are counted at once, in a core's cache."""
 LARGEST_SET = 16
 """So many features, and one prefix in a table of all sets of them: a megabyte."""
 SUMS = 3
@@ -83,7 +85,10 @@ class Tally:
 
     def count(self, features: Integer[np.ndarray, "*prefixes"], reach: Float[np.ndarray, "*prefixes"]) -> None:
         """Counts and weighs the prefixes by their features, which are bits."""
-        self.counted += counted(features.reshape(-1), reach.reshape(-1), len(self.counted))
+        features, reach = features.reshape(-1), reach.reshape(-1)
+        for start in range(0, len(features), PIECE):
+            piece = slice(start, start + PIECE)
+            self.counted += counted(features[piece], reach[piece], len(self.counted))
 
     def totals(self, stretch: Int[Array, ""]) -> Totals:
         """All that was collected in this stretch."""

@@ -14,7 +14,7 @@ from factorcomp.models.tabular import TabularModel
 from factorcomp.streaming import clean
 from factorcomp.streaming import plan as plans
 from factorcomp.streaming.arrays import each
-from factorcomp.streaming.engine import Part, Visit
+from factorcomp.streaming.engine import Part, Stretch, Visit, joined
 from factorcomp.streaming.plan import Plan, plan
 from factorcomp.streaming.subtree import Below, descend, root
 from factorcomp.streaming.tables import Tables
@@ -54,15 +54,15 @@ class Case:
         models = [TabularModel(tokens, tuple(FloatRows(x, self.scale) for x in steps)) for steps in self.values]
         return Heads(self.plan, Tables.of(models, self.plan.horizon), Workers())
 
-    def at_once(self, number: int) -> tuple[Below, Totals]:
-        """What `clean.visit` says of a stretch."""
-        heads, places = self.heads, self.plan.heads(number)
+    def at_once(self, number: int, stretches: int = 1) -> tuple[Below, Totals]:
+        """What `clean.visit` says of some stretches."""
+        heads, places = self.heads, self.plan.heads(number, stretches)
         return clean.visit(self.plan, heads.source.below(self.plan, places), heads.inherited(places), number)
 
-    def in_general(self, number: int) -> tuple[Below, Totals]:
-        """What the general text says of it."""
-        part = Part(self.heads, number)
-        return part.below, part.tally.totals(np.int64(number))
+    def in_general(self, number: int, stretches: int) -> Stretch:
+        """What the general text says of each, together."""
+        parts = [(n, Part(self.heads, n)) for n in range(number, number + stretches)]
+        return joined([Stretch(part.below, part.tally.totals(np.int64(n))) for n, part in parts])
 
 
 def clean_case(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Case:
@@ -112,8 +112,10 @@ def clean_case(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Cas
 def test_a_clean_stretch_is_what_the_general_text_says_of_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums, and what logs are taken of, to rounding; everything else exactly."""
     case = clean_case(np.random.default_rng(seed), monkeypatch)
-    for number in {0, case.plan.stretches - 1}:
-        answers = zip(case.at_once(number), case.in_general(number), strict=True)
+    asked = case.plan
+    several = asked.vocab if asked.stretches > 1 else 1
+    for number, stretches in {(0, 1), (asked.stretches - several, several)}:
+        answers = zip(case.at_once(number, stretches), case.in_general(number, stretches), strict=True)
         for mine, theirs in answers:
             for name, x, y in zip(mine._fields, mine, theirs, strict=True):
                 if name in EXACT:
@@ -171,6 +173,13 @@ def not_beyond_the_threshold(case: Case, rows: list[np.ndarray]) -> None:
     rows[-1][0] = rows[-1][0] * np.exp(-close) if case.scale == "probs" else rows[-1][0] - close
 
 
+def an_extreme_ratio(case: Case, rows: list[np.ndarray]) -> None:
+    """Its numbers are none too small, but it is too large for a number."""
+    for row, token in ((rows[0], 0), *((row, 1) for row in rows[1:])):
+        row[:2] = 0.5
+        row[token] = 1e-280
+
+
 Defect = Callable[[Case, list[np.ndarray]], None]
 DEFECTS: dict[Defect, Callable[[Case], bool]] = {
     a_zero: lambda case: True,
@@ -180,6 +189,7 @@ DEFECTS: dict[Defect, Callable[[Case], bool]] = {
     a_last_bit: lambda case: case.values[0][0].dtype == np.float64,
     a_shift: lambda case: True,
     two_experts: lambda case: len(case.values) > 2,
+    an_extreme_ratio: lambda case: case.scale == "probs" and case.values[0][0].dtype == np.float64,
     not_beyond_the_threshold: lambda case: case.question.threshold > 0,
 }
 """What makes a stretch unfit, and of which cases."""
