@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from factorcomp.cli import output
+from factorcomp.streaming.workers import leave
 
 SECONDS = 30
 """Others that have not ended so long after the first one are stopped."""
@@ -24,6 +25,7 @@ def joined(count: int | None) -> Generator[bool]:
     if "FACTORCOMP_COORDINATOR" in os.environ:
         with _quiet():
             yield place == 0
+            leave()
         return
     if count is None or count == 1:
         yield True
@@ -47,6 +49,7 @@ def joined(count: int | None) -> Generator[bool]:
     try:
         with _quiet():
             yield True
+            leave()
         done.set()
         for other in others:
             with suppress(subprocess.TimeoutExpired):

@@ -87,6 +87,15 @@ def join() -> None:
     jax.distributed.initialize(address, count, place)
 
 
+def leave() -> None:
+    """Leaves the processes that `join` joined; waits until all do."""
+    if "FACTORCOMP_COORDINATOR" in os.environ and "jax" in sys.modules:
+        import jax
+
+        if jax.distributed.is_initialized():
+            jax.distributed.shutdown()
+
+
 def place() -> tuple[int, int]:
     """The number of this process and how many there are, where the user or the command line joined them."""
     join()
