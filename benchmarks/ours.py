@@ -60,7 +60,7 @@ def answer(survey: Survey, *, factorized: bool = False) -> Answer:
     """What the peers compute, out of a survey; `factorized`: the marginals are known to agree."""
     conflict = survey.conflict
     return {
-        "projective": [0.0 if factorized else survey.marginal(expert).tv for expert in survey.masks],
+        "projective": [0.0 if factorized else survey.marginal(expert).tv for expert in survey.masks or ()],
         "active": [expert.active for expert in survey.experts],
         "conflict": float(conflict.probability),
         "first": None if conflict.first is None else [conflict.first.length, conflict.first.index],

@@ -92,6 +92,8 @@ def cut(vocab: int, horizon: int) -> tuple[int, int, int]:
 
 def _power_within(vocab: int, limit: int) -> int:
     """The largest `n >= 1` with `vocab ** n <= limit`, or 1."""
+    if vocab == 1:
+        return limit
     power = 1
     while vocab ** (power + 1) <= limit:
         power += 1

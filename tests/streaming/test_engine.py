@@ -161,3 +161,10 @@ def test_numbers_may_lie_anywhere(layout: str, monkeypatch: pytest.MonkeyPatch):
         found = survey(elsewhere.background, elsewhere.experts, elsewhere.question)
         assert found.undefined.first is None
         assert differences(found, tables.by_level(), tables.question) == []
+
+
+def test_a_single_token():
+    """The tree is a path, as long as it is asked for."""
+    model = TabularModel.from_probabilities([np.ones((1, 1))] * 40, ["a"])
+    for length in (1, 2, 40):
+        assert survey(model, {"x": model}, Question(length)).prefixes == length
