@@ -1,26 +1,11 @@
-"""One text for arrays of NumPy and of JAX: nested tuples of them, and sets of experts as bits."""
+"""Nested tuples of arrays, and sets of experts as bits."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-Array = Any  # an array of NumPy or of JAX
-T = TypeVar("T")
-
-
-def namespace(array: Array) -> Any:  # numpy or jax.numpy
-    """The functions for this array."""
-    return array.__array_namespace__()
-
-
-def settle(values: T) -> T:
-    """The same arrays, computed once and kept: in JAX a border that the compiler does not compute again across."""
-    if all(isinstance(x, np.ndarray | np.generic) for x in leaves(values)):
-        return values
-    import jax
-
-    return jax.lax.optimization_barrier(values)
+Array = Any  # of NumPy, or one of its numbers
 
 
 def leaves(tree: Any) -> Iterator[Array]:
@@ -43,17 +28,15 @@ def each(function: Callable[..., Any], *trees: Any) -> Any:
 
 def as_bits(flags: Sequence[Array]) -> Array:
     """Sets of experts, one bit each, from one array of flags for each expert."""
-    xp = namespace(flags[0])
-    bits = xp.zeros(flags[0].shape, dtype=xp.uint32)
+    bits = np.zeros(flags[0].shape, dtype=np.uint32)
     for i, flag in enumerate(flags):
-        bits = bits | xp.where(flag, xp.uint32(1 << i), xp.uint32(0))
+        bits = bits | np.where(flag, np.uint32(1 << i), np.uint32(0))
     return bits
 
 
 def has(bits: Array, expert: int) -> Array:
     """Whether the expert is in the set."""
-    xp = namespace(bits)
-    return (bits & xp.uint32(1 << expert)) != 0
+    return (bits & np.uint32(1 << expert)) != 0
 
 
 def several(bits: Array) -> Array:
@@ -62,7 +45,7 @@ def several(bits: Array) -> Array:
 
 
 UNROLLED = 16
-"""Vocabularies up to here are folded token by token, which runs along the lanes of the processor."""
+"""Vocabularies up to here are folded token by token, which runs along the prefixes."""
 
 
 def fold(operation: Any, values: Array) -> Array:

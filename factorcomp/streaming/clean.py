@@ -50,7 +50,7 @@ def visit(plan: Plan, values: Values, heads: Carried, number: int) -> tuple[Belo
     """
     if not heads.reachable.all():
         raise UnfitError
-    tally = Tally(plan, np)
+    tally = Tally(plan)
     levels = _descend(plan, values, heads, tally)
     below, first = _ascend(plan, levels, tally)
     tally.tv_to_switching = (heads.reach * np.maximum(1.0 - heads.ratio, 0.0)).sum()  # the ratio stays below a head

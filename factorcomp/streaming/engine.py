@@ -48,10 +48,10 @@ class Visit:
     workers: Workers
 
     def __post_init__(self) -> None:
-        self.top = Tally(self.plan, np)
+        self.top = Tally(self.plan)
         self.levels: list[Level] = []
         self.rows: list[Rows] = []
-        carried = root(self.plan, np)
+        carried = root(self.plan)
         if self.plan.above:
             self.rows = self._examined(self.source.above(self.plan))
             self.levels, carried = descend(self.plan, 0, self.rows, carried, self.top)
@@ -209,7 +209,7 @@ class Part:
 
     def __init__(self, visit: Visit, number: int):
         plan = visit.plan
-        self.tally = Tally(plan, np)
+        self.tally = Tally(plan)
         rows = visit.examined(number)
         self.levels, _ = descend(plan, plan.above, rows, visit.inherited(plan.heads(number)), self.tally)
         leaves = close(plan, rows[-1], self.levels, self.tally)
@@ -217,7 +217,7 @@ class Part:
 
 
 def _totals_like(plan: Plan) -> Totals:
-    return Tally(plan, np).totals(np.int64(0))
+    return Tally(plan).totals(np.int64(0))
 
 
 def _below_like(plan: Plan) -> Below:

@@ -7,10 +7,11 @@ bounded, and what lies within the bound is left open.
 
 from typing import NamedTuple
 
+import numpy as np
 from jaxtyping import Bool, Float, UInt32
 
 from factorcomp.models.rows import EPS, Scale
-from factorcomp.streaming.arrays import Array, as_bits, fold, namespace, settle
+from factorcomp.streaming.arrays import Array, as_bits, fold
 from factorcomp.streaming.plan import Plan
 
 Values = Float[Array, "vocab prefixes lanes"]
@@ -51,23 +52,22 @@ class Compared(NamedTuple):
 
 def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) -> Compared:
     """Who deviates: the oscillation of `log p_i/p_b`, by rows, against 0 and the threshold (theory.md, 1.2)."""
-    xp = namespace(values[0])
     base = values[0]
     smallest, size = _sizes(plan.scale, values)
-    differs, deviates, opens, oscillations, undecided = [], [], [], [], xp.zeros((), dtype=bool)
+    differs, deviates, opens, oscillations, undecided = [], [], [], [], np.zeros((), dtype=bool)
     for i, rows in enumerate(values[1:]):
-        unlike = fold(xp.logical_or, rows != base)
-        value, opened = settle(_oscillation(plan, rows, base))
-        value = xp.where(unlike, value, 0.0)
+        unlike = fold(np.logical_or, rows != base)
+        value, opened = _oscillation(plan, rows, base)
+        value = np.where(unlike, value, 0.0)
         weight = 1.0 if plan.weights is None else float(plan.weights[i])
         limit = float(plan.threshold) / weight
-        finite = xp.where(xp.isinf(value), 0.0, value)
+        finite = np.where(np.isinf(value), 0.0, value)
         error = 8 * EPS * (2 * size + finite + limit + 1)
-        near = unlike & ~xp.isinf(value)
+        near = unlike & ~np.isinf(value)
         undecided = undecided | (near & ~(value > error)).any()
         differs.append(value > 0)
         if plan.threshold:
-            undecided = undecided | (near & ~(xp.abs(value - limit) > error)).any()
+            undecided = undecided | (near & ~(np.abs(value - limit) > error)).any()
             deviates.append(value > limit)
         opens.append(opened)
         oscillations.append(weight * value)
@@ -77,7 +77,7 @@ def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) 
         (as_bits(deviates) if plan.threshold else differing) if given is None else given.deviates,
         as_bits(opens),
         tuple(oscillations),
-        undecided if given is None else xp.zeros_like(undecided),
+        undecided if given is None else np.zeros_like(undecided),
         (size > LARGEST_LOG) | (smallest < SMALLEST),
         size,
     )
@@ -85,36 +85,40 @@ def compare(plan: Plan, values: tuple[Values, ...], given: Given | None = None) 
 
 def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags]:
     """`max f - min f` of `f = log p/q`, inf where supports differ; and whether `p` opens a token."""
-    xp = namespace(rows)
     logs = plan.scale != "probs"
-    nothing = -xp.inf if logs else 0.0
+    nothing = -np.inf if logs else 0.0
     mine, theirs = rows > nothing, base > nothing
     both = mine & theirs
-    f = xp.where(both, rows, 0.0) - xp.where(both, base, 0.0) if logs else rows / xp.where(theirs, base, 1.0)
-    f = settle(f)
-    shared = settle(fold(xp.logical_or, both))
-    high = xp.where(shared, fold(xp.maximum, xp.where(both, f, nothing)), 1.0)
-    low = xp.where(shared, fold(xp.minimum, xp.where(both, f, xp.inf)), 1.0)
-    value = high - low if logs else xp.log(high / low)
-    return xp.where(fold(xp.logical_or, mine != theirs), xp.inf, value), fold(xp.logical_or, mine & ~theirs)
+    f = np.where(both, rows, 0.0) - np.where(both, base, 0.0) if logs else rows / np.where(theirs, base, 1.0)
+    f = f
+    shared = fold(np.logical_or, both)
+    high = np.where(shared, fold(np.maximum, np.where(both, f, nothing)), 1.0)
+    low = np.where(shared, fold(np.minimum, np.where(both, f, np.inf)), 1.0)
+    value = high - low if logs else _log_ratio(high, low)
+    return np.where(fold(np.logical_or, mine != theirs), np.inf, value), fold(np.logical_or, mine & ~theirs)
+
+
+def _log_ratio(high: Numbers, low: Numbers) -> Numbers:
+    """`log high/low`, as exactly as that is near 0; also where the quotient is beyond float64."""
+    with np.errstate(over="ignore"):
+        ratio = high / low
+    return np.where(np.isinf(ratio), np.log(high) - np.log(low), np.log(ratio))
 
 
 def _sizes(scale: Scale, values: tuple[Values, ...]) -> tuple[Array, Array]:
     """The smallest positive probability and the largest log, of either sign: one of them, as the scale has it."""
-    xp = namespace(values[0])
     if scale == "probs":
-        return xp.stack([xp.where(rows > 0, rows, 1.0).min(axis=(0, 1)).min() for rows in values]).min(), xp.zeros(())
-    sizes = [xp.where(rows > -xp.inf, xp.abs(rows), 0.0).max(axis=(0, 1)).max() for rows in values]
-    return xp.ones(()), xp.stack(sizes).max()
+        return np.stack([np.where(rows > 0, rows, 1.0).min(axis=(0, 1)).min() for rows in values]).min(), np.zeros(())
+    sizes = [np.where(rows > -np.inf, np.abs(rows), 0.0).max(axis=(0, 1)).max() for rows in values]
+    return np.ones(()), np.stack(sizes).max()
 
 
 def probabilities(scale: Scale, values: Distributions) -> Distributions:
     """Rows that sum to 1: the proportions of probabilities, or of the exponentials of logs; zeros are exact."""
-    xp = namespace(values)
     if scale != "probs":
-        values = xp.exp(values - settle(fold(xp.maximum, values)))
-    values = settle(values)
-    return settle(values * settle(1.0 / fold(xp.add, values)))
+        values = np.exp(values - fold(np.maximum, values))
+    values = values
+    return values * 1.0 / fold(np.add, values)
 
 
 def components(plan: Plan, values: tuple[Values, ...]) -> tuple[Values, ...]:
@@ -136,9 +140,8 @@ def relative_error(plan: Plan, size: Float[Array, ""]) -> Float[Array, ""]:
 
 def tilted(base: Distributions, own: Distributions, weight: float) -> Distributions:
     """`p^(λ) ∝ p_b (p/p_b)^λ` on the common support (theory.md 1.9)."""
-    xp = namespace(base)
     common = (base > 0) & (own > 0)
-    ratio = xp.where(common, own, 1.0) / xp.where(common, base, 1.0)
-    product = xp.where(common, base * ratio**weight, 0.0)
-    total = fold(xp.add, product)
-    return product * xp.where(total > 0, 1.0 / xp.where(total > 0, total, 1.0), 0.0)
+    ratio = np.where(common, own, 1.0) / np.where(common, base, 1.0)
+    product = np.where(common, base * ratio**weight, 0.0)
+    total = fold(np.add, product)
+    return product * np.where(total > 0, 1.0 / np.where(total > 0, total, 1.0), 0.0)

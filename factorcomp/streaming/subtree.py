@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from jaxtyping import Int
 
 from factorcomp.models.rows import EPS
-from factorcomp.streaming.arrays import Array, each, fold, has, namespace, settle, several
+from factorcomp.streaming.arrays import Array, each, fold, has, several
 from factorcomp.streaming.forward import Composed, compose
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Bits, Compared, Flags, Given, LevelValues, Numbers, Values, compare, components
@@ -66,12 +67,12 @@ class Rows(NamedTuple):
     composed: Composed
 
 
-def root(plan: Plan, xp: Any) -> Carried:
+def root(plan: Plan) -> Carried:
     """The empty prefix."""
-    one, zero = xp.ones((1, 1)), xp.zeros((1, 1), dtype=xp.uint32)
+    one, zero = np.ones((1, 1)), np.zeros((1, 1), dtype=np.uint32)
     with_eos = plan.eos is not None
     laws = (one,) * (plan.experts + 1) if with_eos else ()
-    runs = (xp.zeros((1, 1), dtype=xp.int32),) * plan.experts
+    runs = (np.zeros((1, 1), dtype=np.int32),) * plan.experts
     return Carried(one, one > 0, one, laws, one < 0 if with_eos else None, zero, zero, runs)
 
 
@@ -79,21 +80,20 @@ def examine(plan: Plan, values: Sequence[tuple[LevelValues, ...]], given: Sequen
     """What the rows of each level say by themselves; all levels but the last, the largest one, at once."""
     if not values:
         return []
-    xp = namespace(values[0][0])
     *upper, last = values
     sizes = [level[0].shape[1] for level in upper]
     groups = [last]
     if upper:
-        groups.insert(0, settle(tuple(xp.concatenate(parts, axis=1) for parts in zip(*upper, strict=True))))
+        groups.insert(0, tuple(np.concatenate(parts, axis=1) for parts in zip(*upper, strict=True)))
     levels: list[Rows] = []
     for group in groups:
         known = None
         if given is not None:
             parts = given[-1:] if group is last else given[:-1]
-            known = Given(*(xp.concatenate(bits) for bits in zip(*parts, strict=True)))
+            known = Given(*(np.concatenate(bits) for bits in zip(*parts, strict=True)))
         compared = compare(plan, group, known)
         probs = components(plan, group)
-        rows = settle(Rows(compared, probs, compose(plan, probs, compared)))
+        rows = Rows(compared, probs, compose(plan, probs, compared))
         levels += [rows] if group is last else _cut(rows, sizes)
     return levels
 
@@ -114,36 +114,34 @@ def descend(
 
     **Returns:** the levels, and what the prefixes after them inherit; at the end of the tree, what the last ones do.
     """
-    xp = tally.xp
     levels = []
     for n, level in enumerate(rows):
-        scope = carried.reachable if plan.reachable_only else xp.ones_like(carried.reachable)
-        deviates = xp.where(scope, level.compared.deviates, xp.uint32(0))
+        scope = carried.reachable if plan.reachable_only else np.ones_like(carried.reachable)
+        deviates = np.where(scope, level.compared.deviates, np.uint32(0))
         starts = deviates & ~carried.last
         carried = carried._replace(runs=tuple(r + has(starts, i) for i, r in enumerate(carried.runs)))
         levels.append(Level(carried, scope, deviates, level.composed))
         _take_in(plan, length + n, level, levels[-1], tally)
         if length + n + 1 < plan.horizon:
-            carried = settle(children(plan, level, carried, deviates))
+            carried = children(plan, level, carried, deviates)
     return levels, carried
 
 
 def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried:
     """What the prefixes one token longer inherit: `P(hy) = P(h) p(y|h)`."""
-    xp = namespace(deviates)
     shape = (plan.vocab, *parent.reach.shape)
 
     def to_all(x: Array) -> Array:
-        return xp.broadcast_to(x, shape)
+        return np.broadcast_to(x, shape)
 
     def in_order(x: Array) -> Array:
         return x.swapaxes(0, 1).reshape(-1, x.shape[-1])
 
     undefined, probs, ended = rows.composed.undefined, rows.composed.probs, parent.ended
     if ended is not None:
-        ended = in_order(ended | (xp.arange(plan.vocab) == plan.eos)[:, None, None])
+        ended = in_order(ended | (np.arange(plan.vocab) == plan.eos)[:, None, None])
     return Carried(
-        in_order(xp.where(undefined, 0.0, parent.reach) * probs),
+        in_order(np.where(undefined, 0.0, parent.reach) * probs),
         in_order((parent.reachable & ~undefined) & (probs > 0)),
         in_order(parent.ratio * rows.composed.turn),
         tuple(in_order(law * p) for law, p in zip(parent.laws, rows.components, strict=False)),
@@ -156,36 +154,36 @@ def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried
 
 def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) -> None:
     """What is known on the way down."""
-    xp, scope, inherited = tally.xp, level.in_scope, level.inherited
+    scope, inherited = level.in_scope, level.inherited
     compared, composed = rows.compared, rows.composed
     tally.largest("open", compared.open * 1.0)
     tally.largest("extreme", compared.extreme * 1.0)
-    tally.mark(length, level.deviates << xp.uint32(len(MARKS)))
+    tally.mark(length, level.deviates << np.uint32(len(MARKS)))
     for i in range(plan.experts):
         there = scope & has(compared.differs, i)
-        size = xp.where(there, compared.oscillation[i], 0.0)
-        tally.oscillation[i] = xp.maximum(tally.oscillation[i], size.max())
+        size = np.where(there, compared.oscillation[i], 0.0)
+        tally.oscillation[i] = np.maximum(tally.oscillation[i], size.max())
         if length in plan.elsewhere[i]:
-            distance = 0.5 * fold(xp.add, xp.abs(rows.components[i + 1] - rows.components[0]))
-            tally.distance[i][length] = xp.where(there, distance, 0.0).max()
+            distance = 0.5 * fold(np.add, np.abs(rows.components[i + 1] - rows.components[0]))
+            tally.distance[i][length] = np.where(there, distance, 0.0).max()
     bad = composed.undefined & scope
     sound = scope & ~composed.undefined
-    tally.undefined = tally.undefined + xp.where(bad, inherited.reach, 0.0).sum(axis=0).sum()
-    tally.largest("log_z_max", xp.where(sound, composed.log_z, -xp.inf).max())
-    tally.largest("minus_log_z_min", xp.where(sound, -composed.log_z, -xp.inf).max())
-    tally.largest("far", xp.where(sound, composed.far, 0.0).max())
+    tally.undefined = tally.undefined + np.where(bad, inherited.reach, 0.0).sum(axis=0).sum()
+    tally.largest("log_z_max", np.where(sound, composed.log_z, -np.inf).max())
+    tally.largest("minus_log_z_min", np.where(sound, -composed.log_z, -np.inf).max())
+    tally.largest("far", np.where(sound, composed.far, 0.0).max())
     tally.largest("error", composed.error)
     flags = {"undefined": bad}
     for size, differs, unsure in (
-        (xp.abs(composed.log_z), "z_differs", "z_unsure"),
+        (np.abs(composed.log_z), "z_differs", "z_unsure"),
         (composed.far, "far", "far_unsure"),
     ):
         flags |= {differs: sound & ~(size <= composed.error)}
         flags |= {unsure: sound & (size <= composed.error) & ~composed.settled}
     tally.mark(length, marked(**flags))
     if inherited.ended is not None:
-        for j, law in enumerate((*inherited.laws, xp.where(inherited.reachable, inherited.reach, 0.0))):
-            tally.lengths[j] = tally.lengths[j] + xp.where(inherited.ended, 0.0, law).sum(axis=0).sum()
+        for j, law in enumerate((*inherited.laws, np.where(inherited.reachable, inherited.reach, 0.0))):
+            tally.lengths[j] = tally.lengths[j] + np.where(inherited.ended, 0.0, law).sum(axis=0).sum()
 
 
 def close(plan: Plan, rows: Rows, levels: Sequence[Level], tally: Tally) -> Flags | None:
@@ -193,15 +191,15 @@ def close(plan: Plan, rows: Rows, levels: Sequence[Level], tally: Tally) -> Flag
 
     **Returns:** which sequences have ended, with EOS.
     """
-    xp, last = tally.xp, levels[-1].inherited
-    tally.runs = [xp.maximum(most, r.max()) for most, r in zip(tally.runs, last.runs, strict=True)]
+    last = levels[-1].inherited
+    tally.runs = [np.maximum(most, r.max()) for most, r in zip(tally.runs, last.runs, strict=True)]
     leaves = children(plan, rows, last, levels[-1].deviates)
-    apart = xp.where(leaves.reachable, leaves.reach * xp.maximum(1.0 - leaves.ratio, 0.0), 0.0)
+    apart = np.where(leaves.reachable, leaves.reach * np.maximum(1.0 - leaves.ratio, 0.0), 0.0)
     tally.tv_to_switching = tally.tv_to_switching + apart.sum(axis=0).sum()
     if leaves.ended is None:
         return None
     running = leaves.reachable & ~leaves.ended
-    tally.unended = tally.unended + xp.where(running, leaves.reach, 0.0).sum(axis=0).sum()
+    tally.unended = tally.unended + np.where(running, leaves.reach, 0.0).sum(axis=0).sum()
     tally.largest("unended", running.any() * 1.0)
     return leaves.reachable & leaves.ended
 
@@ -211,11 +209,11 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
 
     `below`: after the last level of the tree only which sequences have ended, with EOS.
     """
-    xp, k = tally.xp, plan.experts
+    k = plan.experts
     for n, level in reversed(list(enumerate(levels))):
         inherited, scope, children = level.inherited, level.in_scope, _gathered(plan, level, below, tally, length + n)
         ahead = level.deviates | children.ahead
-        active = xp.where(scope, (inherited.began | level.deviates) & ahead, xp.uint32(0))
+        active = np.where(scope, (inherited.began | level.deviates) & ahead, np.uint32(0))
         tally.active[length + n] = active
         overlap, conflict = several(level.deviates), several(active)
         marks, ends = marked(overlap=overlap, conflict=conflict), None
@@ -223,32 +221,31 @@ def ascend(plan: Plan, length: int, levels: Sequence[Level], below: Below | Flag
             ends = (inherited.reachable & inherited.ended) | children.ends
             marks = marks | marked(endless=inherited.reachable & ~ends)
         tally.mark(length + n, marks)
-        features = scope.astype(xp.int64)
+        features = scope.astype(np.int64)
         for place, bits in enumerate((level.deviates, level.deviates & ~inherited.began, active)):
-            features = features | (bits.astype(xp.int64) << (1 + place * k))
+            features = features | (bits.astype(np.int64) << (1 + place * k))
         tally.count(features, inherited.reach)
-        meets_overlap = xp.where(overlap, inherited.reach, children.overlap)
-        meets_conflict = xp.where(conflict, inherited.reach, children.conflict)
-        below = settle(Below(ahead, meets_overlap, meets_conflict, ends, children.mean, children.unsettled))
+        meets_overlap = np.where(overlap, inherited.reach, children.overlap)
+        meets_conflict = np.where(conflict, inherited.reach, children.conflict)
+        below = Below(ahead, meets_overlap, meets_conflict, ends, children.mean, children.unsettled)
     assert isinstance(below, Below)
     return below
 
 
 def _gathered(plan: Plan, level: Level, below: Below | Flags | None, tally: Tally, length: int) -> Below:
     """What the children hand back, for each parent."""
-    xp = tally.xp
 
     def families(x: Array) -> Array:
         return x.reshape(-1, plan.vocab, x.shape[-1]).swapaxes(0, 1)
 
     if not isinstance(below, Below):
-        nothing = xp.zeros_like(level.inherited.reach)
-        ended = None if below is None else fold(xp.logical_or, families(below))
+        nothing = np.zeros_like(level.inherited.reach)
+        ended = None if below is None else fold(np.logical_or, families(below))
         unsettled = level.inherited.reachable & ~level.composed.settled
-        return Below(xp.zeros_like(level.deviates), nothing, nothing, ended, _mean(level, nothing + 1.0), unsettled)
-    ahead = fold(xp.bitwise_or, families(below.ahead))
-    overlap, conflict = (fold(xp.add, families(mass)) for mass in (below.overlap, below.conflict))
-    ends = None if below.ends is None else fold(xp.logical_or, families(below.ends))
+        return Below(np.zeros_like(level.deviates), nothing, nothing, ended, _mean(level, nothing + 1.0), unsettled)
+    ahead = fold(np.bitwise_or, families(below.ahead))
+    overlap, conflict = (fold(np.add, families(mass)) for mass in (below.overlap, below.conflict))
+    ends = None if below.ends is None else fold(np.logical_or, families(below.ends))
     return Below(ahead, overlap, conflict, ends, *_following(plan, level, families, below, tally, length))
 
 
@@ -256,26 +253,26 @@ def _following(
     plan: Plan, level: Level, families: Any, below: Below, tally: Tally, length: int
 ) -> tuple[Numbers, Flags]:
     """`B`, and marks where the next token's law under the sequence-level composition differs: `B` varies by child."""
-    xp, composed, reachable = tally.xp, level.composed, level.inherited.reachable
+    composed, reachable = level.composed, level.inherited.reachable
     there = composed.probs > 0
     means = families(below.mean)
-    high = fold(xp.maximum, xp.where(there, means, 0.0))
-    low = fold(xp.minimum, xp.where(there, means, xp.inf))
-    apart = reachable & fold(xp.logical_or, families(below.unsettled) & there)
-    spread = xp.where(apart, xp.log(xp.where(apart, high, 1.0) / xp.where(apart, low, 1.0)), 0.0)
+    high = fold(np.maximum, np.where(there, means, 0.0))
+    low = fold(np.minimum, np.where(there, means, np.inf))
+    apart = reachable & fold(np.logical_or, families(below.unsettled) & there)
+    spread = np.where(apart, np.log(np.where(apart, high, 1.0) / np.where(apart, low, 1.0)), 0.0)
     tolerance = 4 * plan.horizon * tally.maxima["error"] + 64 * EPS * (plan.horizon + 1)
-    tally.largest("following", xp.where(xp.isnan(spread), xp.inf, spread).max())
+    tally.largest("following", np.where(np.isnan(spread), np.inf, spread).max())
     tally.mark(
         length,
         marked(following=apart & ~(spread <= tolerance), following_unsure=apart & (spread <= tolerance)),
     )
-    mean = fold(xp.add, composed.probs * means)
+    mean = fold(np.add, composed.probs * means)
     unsettled = apart | (reachable & ~composed.settled)
     return _mean(level, mean), unsettled
 
 
 def _mean(level: Level, following: Numbers) -> Numbers:
     """`Z` times what follows, where the prefix is reachable."""
-    xp, composed = namespace(following), level.composed
+    composed = level.composed
     sound = level.inherited.reachable & ~composed.undefined
-    return xp.where(sound, xp.exp(xp.where(sound, composed.log_z, 0.0)) * following, 1.0)
+    return np.where(sound, np.exp(np.where(sound, composed.log_z, 0.0)) * following, 1.0)

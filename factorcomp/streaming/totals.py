@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer, UInt32
 
-from factorcomp.streaming.arrays import Array, namespace
+from factorcomp.streaming.arrays import Array
 from factorcomp.streaming.plan import Plan
 
 NOWHERE = 1 << 62
@@ -62,22 +62,22 @@ class Tally:
     `marks`: of each prefix visited, by length, as bits; `active`: who is active there.
     """
 
-    def __init__(self, plan: Plan, xp: Any):
+    def __init__(self, plan: Plan):
         self.plan = plan
-        self.xp = xp
-        zero = xp.zeros(())
+        zero = np.zeros(())
         self.counted = np.zeros((1 + 3 * plan.experts, 2))
         self.undefined = self.tv_to_switching = self.unended = zero
         self.lengths = [zero] * (plan.experts + 2)
-        self.oscillation, self.runs = [zero] * plan.experts, [xp.zeros((), dtype=xp.int32)] * plan.experts
+        self.oscillation: list[Array] = [zero] * plan.experts
+        self.runs: list[Array] = [np.zeros((), dtype=np.int32)] * plan.experts
         self.distance = [[zero] * plan.horizon for _ in range(plan.experts)]
-        self.maxima = dict.fromkeys(MAXIMA, zero) | dict.fromkeys(("log_z_max", "minus_log_z_min"), zero - xp.inf)
+        self.maxima = dict.fromkeys(MAXIMA, zero) | dict.fromkeys(("log_z_max", "minus_log_z_min"), zero - np.inf)
         self.active: dict[int, UInt32[Array, "prefixes lanes"]] = {}
         self.marks: dict[int, UInt32[Array, "prefixes lanes"]] = {}
 
     def largest(self, kind: str, value: Array) -> None:
         """Takes in one of `MAXIMA`."""
-        self.maxima[kind] = self.xp.maximum(self.maxima[kind], value)
+        self.maxima[kind] = np.maximum(self.maxima[kind], value)
 
     def mark(self, length: int, marks: UInt32[Array, "prefixes lanes"]) -> None:
         """Marks prefixes of this length."""
@@ -92,13 +92,13 @@ class Tally:
 
     def totals(self, stretch: Int[Array, ""]) -> Totals:
         """All that was collected in this stretch."""
-        xp, stack = self.xp, self.xp.stack
-        places = xp.arange(len(MARKS) + self.plan.experts, dtype=xp.uint32)
-        nowhere = xp.full(places.shape, NOWHERE, dtype=xp.int64)
+        stack = np.stack
+        places = np.arange(len(MARKS) + self.plan.experts, dtype=np.uint32)
+        nowhere = np.full(places.shape, NOWHERE, dtype=np.int64)
         first = [nowhere] * self.plan.horizon
         for length, marks in self.marks.items():
-            some = xp.bitwise_or.reduce(xp.bitwise_or.reduce(marks, axis=0))
-            first[length] = xp.where((some >> places) & xp.uint32(1) != 0, stretch, nowhere)
+            some = np.bitwise_or.reduce(np.bitwise_or.reduce(marks, axis=0))
+            first[length] = np.where((some >> places) & np.uint32(1) != 0, stretch, nowhere)
         return Totals(
             self.counted,
             stack([self.undefined, self.tv_to_switching, self.unended]),
@@ -131,7 +131,6 @@ def marked(**flags: Array) -> UInt32[Array, "prefixes lanes"]:
     """Marks by name (`MARKS`), as bits."""
     bits: Any = None
     for name, flag in flags.items():
-        xp = namespace(flag)
-        bit = xp.where(flag, xp.uint32(1 << MARKS.index(name)), xp.uint32(0))
+        bit = np.where(flag, np.uint32(1 << MARKS.index(name)), np.uint32(0))
         bits = bit if bits is None else bits | bit
     return bits

@@ -31,7 +31,7 @@ class Heads(Visit):
 
     def __post_init__(self) -> None:
         rows = self._examined(self.source.above(self.plan)) if self.plan.above else []
-        _, carried = descend(self.plan, 0, rows, root(self.plan, np), Tally(self.plan, np))
+        _, carried = descend(self.plan, 0, rows, root(self.plan), Tally(self.plan))
         self.carried = each(np.ascontiguousarray, carried)
 
 

@@ -168,3 +168,12 @@ def test_a_single_token():
     model = TabularModel.from_probabilities([np.ones((1, 1))] * 40, ["a"])
     for length in (1, 2, 40):
         assert survey(model, {"x": model}, Question(length)).prefixes == length
+
+
+def test_an_oscillation_beyond_the_quotients_of_float64():
+    """`log 10^285 / 10^-285` is finite, though the quotient is not."""
+    small = 1e-285
+    base = TabularModel.from_probabilities([np.array([[small, 1.0, 0.0]])], ["a", "b", "c"])
+    own = TabularModel.from_probabilities([np.array([[1.0, small, 0.0]])], ["a", "b", "c"])
+    found = survey(base, {"x": own, "y": base}, Question(1))
+    assert found.experts[0].max_oscillation == pytest.approx(2 * 285 * math.log(10))
