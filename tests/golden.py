@@ -12,6 +12,8 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from factorcomp import load_features
 from factorcomp.certificates.claims import Findings, Number, Positions, PrefixWitness, Question
 from tests.automata import AutomataInstance
@@ -29,7 +31,9 @@ def names() -> list[str]:
 
 
 def load(name: str) -> tuple[Instance, dict]:
-    """The golden case `name` and what is expected of it."""
+    """The golden case `name` and what is expected of it; skips the test where the folder is absent."""
+    if not DIRECTORY.exists():
+        pytest.skip(f"{DIRECTORY} is not there")
     case = json.loads((DIRECTORY / f"{name}.json").read_text(encoding="utf-8"))
     return instance_of(case["background"], case["experts"], case["options"], case["statement"]), case["expected"]
 
