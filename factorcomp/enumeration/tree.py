@@ -95,6 +95,18 @@ def tokens_of(index: int, length: int, vocab: int) -> tuple[int, ...]:
     return tuple(reversed(tokens))
 
 
+def index_of(tokens: Sequence[int], vocab: int) -> int:
+    """The index of the prefix with these tokens.
+
+    >>> index_of((0, 1, 1, 0), vocab=2), tokens_of(6, 4, vocab=2)
+    (6, (0, 1, 1, 0))
+    """
+    index = 0
+    for token in tokens:
+        index = index * vocab + token
+    return index
+
+
 def spelled(index: int, length: int, vocabulary: Sequence[str]) -> Tokens:
     """The prefix of `length` tokens with this index, as strings."""
     return tuple(vocabulary[y] for y in tokens_of(index, length, len(vocabulary)))

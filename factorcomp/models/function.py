@@ -101,7 +101,7 @@ class FunctionModel:
         count, largest = 0, 0.0
         for start in range(0, len(prefixes), BATCH):
             batch = prefixes[start : start + BATCH]
-            tokens = batch[:, None] // vocab ** np.arange(length - 1, -1, -1) % vocab
+            tokens = tokens_of_prefixes(batch, length, vocab)
             values[batch], found, off = self.rows_after(tokens, problems)
             count, largest = count + found, max(largest, off)
             advance(len(batch))
@@ -160,6 +160,11 @@ class FunctionModel:
     def after(self, tokens: Int[np.ndarray, " length"]) -> str:
         """A place in messages: after which prefix."""
         return "after " + (" ".join(shown(self.vocabulary[token]) for token in tokens) or "the empty prefix")
+
+
+def tokens_of_prefixes(prefixes: Int[np.ndarray, " batch"], length: int, vocab: int) -> Int[np.ndarray, "batch length"]:
+    """The tokens of the prefixes of `length` tokens with these indices."""
+    return prefixes[:, None] // vocab ** np.arange(length - 1, -1, -1, dtype=np.int64) % vocab
 
 
 def table_size(vocab: int, length: int) -> int:

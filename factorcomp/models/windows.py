@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from factorcomp.models import memory
 from factorcomp.models.errors import InputError, Problems, shown
 from factorcomp.models.finite_state import FiniteStateModel
-from factorcomp.models.function import BATCH, FunctionModel, table_size
+from factorcomp.models.function import BATCH, FunctionModel, table_size, tokens_of_prefixes
 from factorcomp.models.notes import renormalised, rounded_up
 from factorcomp.models.rows import AbstractRows, ExactRow, FloatRows, RationalRows
 from factorcomp.models.tabular import TabularModel
@@ -82,7 +82,7 @@ class _Contexts:
     def tokens(self, prefixes: Int[np.ndarray, " prefixes"], length: int) -> Int[np.ndarray, "prefixes length"]:
         """The tokens of prefixes of this length."""
         vocab = len(self.vocabulary)
-        return prefixes[:, None] // vocab ** np.arange(length - 1, -1, -1) % vocab
+        return tokens_of_prefixes(prefixes, length, vocab)
 
     def model(self, rows: AbstractRows, model: FunctionModel | TabularModel) -> FiniteStateModel:
         """The finite-state model with these rows, of the contexts and, with EOS, of the end."""

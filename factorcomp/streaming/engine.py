@@ -16,7 +16,20 @@ from factorcomp.streaming.arrays import each
 from factorcomp.streaming.functions import Functions
 from factorcomp.streaming.plan import Plan
 from factorcomp.streaming.rows import Given
-from factorcomp.streaming.subtree import Below, Carried, Level, Rows, ascend, children, close, descend, examine, root
+from factorcomp.streaming.subtree import (
+    Below,
+    Carried,
+    Level,
+    Rows,
+    ascend,
+    children,
+    close,
+    descend,
+    examine,
+    in_order,
+    normalizer,
+    root,
+)
 from factorcomp.streaming.tables import Tables
 from factorcomp.streaming.totals import MAXIMA, NOWHERE, Tally, Totals, together
 from factorcomp.streaming.workers import Workers
@@ -156,9 +169,7 @@ class Visit:
         """`TV(P_L, P_G)`: once more down, now that `Z_G` is known (Theorem 1.5 (1))."""
         path = np.ones((1, 1))
         for level in self.levels:
-            sound = level.inherited.reachable & ~level.composed.undefined
-            path = path * np.exp(np.where(sound, level.composed.log_z, 0.0))
-            path = np.repeat(path, self.plan.vocab, axis=0)
+            path = np.repeat(path * normalizer(level.composed, level.inherited.reachable), self.plan.vocab, axis=0)
         path = path / self.root.mean
 
         def apart(number: int) -> tuple[Float[np.ndarray, ""]]:
@@ -166,9 +177,7 @@ class Visit:
             heads = self.plan.heads(number)
             laws, so_far = self.inherited(heads), path[heads]
             for rows in self.examined(number):
-                sound = laws.reachable & ~rows.composed.undefined
-                so_far = so_far * np.exp(np.where(sound, rows.composed.log_z, 0.0))
-                so_far = np.repeat(so_far, self.plan.vocab, axis=0)
+                so_far = np.repeat(so_far * normalizer(rows.composed, laws.reachable), self.plan.vocab, axis=0)
                 laws = children(self.plan, rows, laws, rows.compared.deviates)
             return (np.asarray(np.where(laws.reachable, laws.reach * np.maximum(1.0 - so_far, 0.0), 0.0).sum()),)
 
@@ -179,7 +188,7 @@ class Visit:
         relative rounding errors."""
         plan, own = self.plan, np.ones((1, 1))
         for rows in self.rows:
-            own = (own * rows.components[expert + 1]).swapaxes(0, 1).reshape(-1, 1)
+            own = in_order(own * rows.components[expert + 1])
         summed = tuple(t - plan.above + 1 for t in range(plan.above, plan.horizon) if t not in positions)
 
         def masses(number: int) -> tuple[Float[np.ndarray, "heads 2 cells"]]:
@@ -187,7 +196,7 @@ class Visit:
             heads = plan.heads(number)
             laws, mine = self.inherited(heads), own[heads]
             for rows in self.examined(number):
-                mine = (mine * rows.components[expert + 1]).swapaxes(0, 1).reshape(-1, 1)
+                mine = in_order(mine * rows.components[expert + 1])
                 laws = children(plan, rows, laws, rows.compared.deviates)
             both = np.where(laws.reachable, laws.reach, 0.0), mine
             by_token = (law.reshape(-1, *[plan.vocab] * plan.tail).sum(axis=summed) for law in both)

@@ -90,7 +90,6 @@ def _oscillation(plan: Plan, rows: Values, base: Values) -> tuple[Numbers, Flags
     mine, theirs = rows > nothing, base > nothing
     both = mine & theirs
     f = np.where(both, rows, 0.0) - np.where(both, base, 0.0) if logs else rows / np.where(theirs, base, 1.0)
-    f = f
     shared = fold(np.logical_or, both)
     high = np.where(shared, fold(np.maximum, np.where(both, f, nothing)), 1.0)
     low = np.where(shared, fold(np.minimum, np.where(both, f, np.inf)), 1.0)
@@ -117,8 +116,7 @@ def probabilities(scale: Scale, values: Distributions) -> Distributions:
     """Rows that sum to 1: the proportions of probabilities, or of the exponentials of logs; zeros are exact."""
     if scale != "probs":
         values = np.exp(values - fold(np.maximum, values))
-    values = values
-    return values * 1.0 / fold(np.add, values)
+    return values / fold(np.add, values)
 
 
 def components(plan: Plan, values: tuple[Values, ...]) -> tuple[Values, ...]:

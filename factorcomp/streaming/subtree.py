@@ -134,9 +134,6 @@ def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried
     def to_all(x: Array) -> Array:
         return np.broadcast_to(x, shape)
 
-    def in_order(x: Array) -> Array:
-        return x.swapaxes(0, 1).reshape(-1, x.shape[-1])
-
     undefined, probs, ended = rows.composed.undefined, rows.composed.probs, parent.ended
     if ended is not None:
         ended = in_order(ended | (np.arange(plan.vocab) == plan.eos)[:, None, None])
@@ -150,6 +147,16 @@ def children(plan: Plan, rows: Rows, parent: Carried, deviates: Bits) -> Carried
         in_order(to_all(deviates)),
         tuple(in_order(to_all(r)) for r in parent.runs),
     )
+
+
+def in_order(values: Array) -> Array:
+    """`[vocab, prefixes, lanes]` as values of the prefixes one token longer."""
+    return values.swapaxes(0, 1).reshape(-1, values.shape[-1])
+
+
+def normalizer(composed: Composed, reachable: Flags) -> Numbers:
+    """`Z` where the composition goes on from a prefix that it reaches, 1 elsewhere."""
+    return np.exp(np.where(reachable & ~composed.undefined, composed.log_z, 0.0))
 
 
 def _take_in(plan: Plan, length: int, rows: Rows, level: Level, tally: Tally) -> None:
@@ -273,6 +280,6 @@ def _following(
 
 def _mean(level: Level, following: Numbers) -> Numbers:
     """`Z` times what follows, where the prefix is reachable."""
-    composed = level.composed
-    sound = level.inherited.reachable & ~composed.undefined
-    return np.where(sound, np.exp(np.where(sound, composed.log_z, 0.0)) * following, 1.0)
+    reachable = level.inherited.reachable
+    sound = reachable & ~level.composed.undefined
+    return np.where(sound, normalizer(level.composed, reachable) * following, 1.0)

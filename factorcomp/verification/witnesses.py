@@ -8,6 +8,7 @@ from jaxtyping import Float
 from factorcomp.bounds.oscillation import exceeds
 from factorcomp.certificates.claims import Findings, PrefixWitness, Question, Tokens
 from factorcomp.composition.operator import compose_rows
+from factorcomp.enumeration.tree import index_of
 from factorcomp.models.alignment import Model
 from factorcomp.models.finite_state import FiniteStateModel
 from factorcomp.models.function import FunctionModel
@@ -64,9 +65,7 @@ def marks_seen(
     """Who deviates and is active on the way to every prefix that a witness names, from an engine that can tell."""
     marks = {}
     for prefix in {p[:n] for r in findings.claims for p in prefixes_of(r.witness) for n in range(len(p) + 1)}:
-        index = 0
-        for token in prefix:
-            index = index * len(vocabulary) + vocabulary.index(token)
+        index = index_of([vocabulary.index(token) for token in prefix], len(vocabulary))
         deviating, active = (tuple(names[i] for i in experts) for experts in who(len(prefix), index))
         marks[prefix] = Marks(deviating, active)
     return marks
@@ -118,9 +117,7 @@ def _row(model: Model, tokens: Sequence[int]) -> Float[np.ndarray, " vocab"] | N
         return model.rows.log_probs(path[-1], path[-1] + 1)[0] if len(path) > len(tokens) else None
     if isinstance(model, FunctionModel):
         return model.row(tokens)
-    index = 0
-    for token in tokens:
-        index = index * len(model.vocabulary) + token
+    index = index_of(tokens, len(model.vocabulary))
     if model.says_nothing(len(tokens), index):
         return None
     return model.steps[len(tokens)].log_probs(index, index + 1)[0]
