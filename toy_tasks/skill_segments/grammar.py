@@ -17,7 +17,7 @@ The variants differ in where segments may stand:
 | `plain` | each kind at most once, one after the other, in any order | intervals disjoint |
 | `repeated` | any number of both, one after the other | pointwise: a skill comes back after the other's turn |
 | `nested` | one round segment, a square one between its sums | pointwise: the round interval encloses the other |
-| `feeding` | one round segment, then `[ … ]` that reverses its sums | intervals disjoint; one skill's entry is made by the other |
+| `feeding` | one round segment, then `[ … ]` that reverses its last sums | intervals disjoint; the one skill feeds the other |
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ class State(NamedTuple):
     **Fields:** `place`: in the `text` between segments; `opened`, before the first digit of a round segment; after a
     `digit` of it, where a sum is due; after a `sum`; in the `string` of a square segment, or in its `answer`. `total`:
     the sum that was written last. `digit`: to be added to it. `string`: what a square segment is to reverse. `written`:
-    how many digits of the answer are there. `left`: the kinds of segments that may still be opened.
+    how many digits of the answer are there, the longest string's at most. `left`: the kinds of segments that may still be opened.
     """
 
     place: str = "text"
@@ -107,10 +107,10 @@ class Grammar:
                 return self._any_digit(Fraction(1))
             case "sum":
                 opens = {"[": Fraction(1, 4)} if self.variant == "nested" and "square" in state.left else {}
-                if self.variant == "feeding" and len(state.string) == self.longest:
-                    return {")": Fraction(1)}
                 going_on = HALF - sum(opens.values(), Fraction(0))
                 return {**self._added(going_on), ")": HALF, **opens}
+            case "string" if len(state.string) == self.longest:
+                return {"|": Fraction(1)}
             case "string":
                 return self._growing(len(state.string), "|")
             case _:
@@ -128,15 +128,14 @@ class Grammar:
         return dict.fromkeys(self.numerals, mass / self.digits)
 
     def _growing(self, length: int, end: str) -> Row:
-        """One digit or more, `longest` at most: after each an end with probability 1/2."""
-        if length == self.longest:
-            return {end: Fraction(1)}
+        """One digit or more, after each an end with probability 1/2."""
         return self._any_digit(Fraction(1)) if length == 0 else {**self._any_digit(HALF), end: HALF}
 
     def skill(self, state: State) -> Skill | None:
         """The skill that decides what comes next; `None` where the format alone does."""
-        skill = {"digit": "round", "answer": "square"}.get(state.place)
-        return skill if len(self.row(state)) > 1 else None
+        if state.place == "digit":
+            return "round"
+        return "square" if state.place == "answer" else None
 
     def right(self, state: State) -> str:
         """What the skill says where it decides."""
@@ -159,8 +158,8 @@ class Grammar:
             case ("opened" | "sum", digit) if digit in self.numerals:
                 return state._replace(place="digit", digit=int(digit))
             case ("digit", digit):
-                string = (*state.string, int(digit)) if self.variant == "feeding" else ()
-                return State("sum", int(digit), 0, string, 0, state.left)
+                sums = (*state.string, int(digit))[-self.longest :] if self.variant == "feeding" else ()
+                return State("sum", int(digit), 0, sums, 0, state.left)
             case ("sum", ")"):
                 feeds = self.variant == "feeding"
                 return State("text", string=state.string, left=("square",) if feeds else self._outside(state))
@@ -172,7 +171,7 @@ class Grammar:
                 place = "sum" if self.variant == "nested" else "text"
                 return State(place, state.total, left=state.left)
             case ("answer", _):
-                return state._replace(written=state.written + 1)
+                return state._replace(written=min(state.written + 1, self.longest))
         raise ValueError(f"{token!r} cannot follow where the state is {state}")
 
     def _left(self, state: State, opened: Skill) -> tuple[Skill, ...]:
