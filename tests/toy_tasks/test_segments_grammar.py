@@ -98,7 +98,7 @@ def test_every_row_is_the_one_that_the_text_itself_says(variant, digits, longest
 
 def test_a_token_that_the_format_does_not_allow_is_an_error():
     with pytest.raises(ValueError, match=r"'\]' cannot follow in '\( 1 \]'; needed one of \['0', '1', '2'\]"):
-        Grammar("plain").after("( 1 ]".split())
+        Grammar("plain").after([*"(1]"])
     with pytest.raises(ValueError, match="cannot follow where the state is opened"):
         Grammar("plain").next(Grammar("plain").after(["("]), "E")
 
@@ -113,7 +113,7 @@ def test_a_token_that_the_format_does_not_allow_is_an_error():
     ],
 )
 def test_theorems_7_3_and_7_4_on_the_ideal_models(variant, interval, witness):
-    """Every variant is pointwise joint at every length; intervals are disjoint where no skill comes back or encloses."""
+    """Every variant is pointwise joint at every length; intervals are not where a skill comes back or encloses another."""
     report = ideal.proved(variant)
     assert {str(report[claim].verdict) for claim in ("well_defined", "pointwise_joint", "terminates")} == {"HOLDS"}
     assert report["interval_joint"].verdict == interval
@@ -213,13 +213,13 @@ def test_theorem_5_1_the_uniform_guarantee_is_inherited_and_the_average_is_not()
 
 def test_a_text_is_read_as_it_stands():
     described = Grammar("nested")
-    outer, inner = reading.read("( 1 1 [ 0 2 | 2 0 ] 1 2 ) E".split(), described).segments
+    outer, inner = reading.read([*"(11[02|20]12)E"], described).segments
     assert (outer.kind, outer.decided, outer.closed, outer.right) == ("round", (2, 11), 13, True)
     assert (inner.kind, inner.interval, inner.right) == ("square", (7, 10), True)
-    broken = reading.read("( 1 ]".split(), described)
+    broken = reading.read([*"(1]"], described)
     assert (broken.broken, broken.segments[0].right) == (2, False)
     assert reading.read([], described) == ((), None)
-    wrong = reading.read("[ 0 2 | 0 ]".split(), Grammar("plain")).segments[0]
+    wrong = reading.read([*"[02|0]"], Grammar("plain")).segments[0]
     assert (wrong.right, wrong.closed) == (False, 6)
     assert [*map(int, texts.prefixes_to_draw(np.array([[9, 9], [0, 9], [0, 1]]), 9))] == [1, 2, 2]
 

@@ -6,9 +6,9 @@
 | square | `[ 0 2 | 2 0 ]` | after the bar, the string in reverse, and when it is complete |
 
 The background knows the format and none of the skills: sums and answers are uniform digits, and after each digit of an
-answer it closes with probability 1/2. An expert knows one skill and is the background elsewhere: it deviates where a sum
-is due (round), and from the bar to the closing bracket (square). What comes next depends on a finite state, so what the
-library proves of these models it proves for texts of every length.
+answer it closes with probability 1/2. An expert knows one skill and is the background elsewhere: it deviates where a
+sum is due (round), and from the bar to the closing bracket (square). What comes next depends on a finite state, so what
+the library proves of these models it proves for texts of every length.
 
 The variants differ in where segments may stand:
 
@@ -17,7 +17,7 @@ The variants differ in where segments may stand:
 | `plain` | each kind at most once, one after the other, in any order | intervals disjoint |
 | `repeated` | any number of both, one after the other | pointwise: a skill comes back after the other's turn |
 | `nested` | one round segment, a square one between its sums | pointwise: the round interval encloses the other |
-| `feeding` | one round segment, then `[ … ]` that reverses its last sums | intervals disjoint; the one skill feeds the other |
+| `feeding` | one round segment, then `[ … ]` that reverses its last sums | intervals disjoint; the round one feeds |
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ class State(NamedTuple):
     **Fields:** `place`: in the `text` between segments; `opened`, before the first digit of a round segment; after a
     `digit` of it, where a sum is due; after a `sum`; in the `string` of a square segment, or in its `answer`. `total`:
     the sum that was written last. `digit`: to be added to it. `string`: what a square segment is to reverse. `written`:
-    how many digits of the answer are there, the longest string's at most. `left`: the kinds of segments that may still be opened.
+    how many digits of the answer are there, the longest string's at most. `left`: the kinds that may still be opened.
     """
 
     place: str = "text"

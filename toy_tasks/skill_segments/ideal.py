@@ -10,7 +10,7 @@ from toy_tasks.skill_segments.grammar import SKILLS, VARIANTS, Grammar, Slip, St
 
 CLAIMS = ("well_defined", "pointwise_joint", "interval_joint", "local_equals_global", "terminates")
 FED = Grammar("feeding", digits=4, longest=1, likely=Fraction(97, 100))
-"""Sums, then a copy of the last; the digit that is added first is nearly always the last one, and so is the right sum."""
+"""Sums, then a copy of the last. The digit added first is nearly always the last one, and then so is the right sum."""
 OPENED = ("(",)
 """The text goes on after its trigger: with five more tokens the square segment has its answer."""
 

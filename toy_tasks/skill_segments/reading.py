@@ -44,7 +44,7 @@ def read(tokens: Sequence[str], grammar: Grammar) -> Reading:
     state, found, unclosed = grammar.start, list[Segment](), list[int]()
     for length, token in enumerate(tokens):
         broken = token not in grammar.row(state)
-        if (skill := grammar.skill(state)) is not None:
+        if grammar.skill(state) is not None:
             segment = found[unclosed[-1]]
             right = segment.right and token == grammar.right(state)
             found[unclosed[-1]] = segment._replace(decided=(*segment.decided, length), right=right)
