@@ -60,7 +60,7 @@ def literal_row(text: str, variant: str, skill: str | None, digits: int, longest
         "nested": False,
         "feeding": rounds and not squares,
     }[variant]
-    weights = {"(": 2 if may_round else 0, "[": 2 if may_square else 0, FILLER: 1, EOS: 1}
+    weights = {"(": 3 if may_round else 0, "[": 3 if may_square else 0, FILLER: 1, EOS: 1}
     return {token: Fraction(weight, sum(weights.values())) for token, weight in weights.items() if weight}
 
 
@@ -184,21 +184,23 @@ def test_the_tasks_own_stopping_times_are_the_canonical_ones(variant):
 
 
 def test_theorem_5_1_the_uniform_guarantee_is_inherited_and_the_average_is_not():
-    """By hand, in fractions: P^(fails) = 1/4 Σ_{d,s} P(d) P_round(s | d) fail(s); alone s is uniform."""
+    """By hand, in fractions: P^(fails) = 3/10 Σ_{d,s} P(d) P_round(s | d) fail(s); alone s is uniform."""
     size, likely = 4, Fraction(97, 100)
     added = [*[(1 - likely) / (size - 1)] * (size - 1), likely]
     fails = {"lapse": [0, 0, 0, 1], "slips": [Fraction(1, 100)] * size}
-    slips = Fraction(1, 100)
+    slips, entered = Fraction(1, 100), Fraction(1, 2) * Fraction(3, 5)
     for name, failing in fails.items():
         entry = [added[d] * (1 - slips if s == d else slips / (size - 1)) for d in range(size) for s in range(size)]
         alone = [added[d] / size for d in range(size) for s in range(size)]
-        composed_fails = sum(mass * failing[place % size] for place, mass in enumerate(entry)) / 4
-        alone_fails = sum(mass * failing[place % size] for place, mass in enumerate(alone)) / 4
+        composed_fails = sum(mass * failing[place % size] for place, mass in enumerate(entry)) * entered
+        alone_fails = sum(mass * failing[place % size] for place, mass in enumerate(alone)) * entered
         found = ideal.guarantee(getattr(ideal, name))
         assert found.fails == pytest.approx(float(composed_fails), abs=1e-12)
         assert found.own_fails == pytest.approx(float(alone_fails), abs=1e-12)
         assert found.failure == pytest.approx(float(max(failing)), abs=1e-12)
-        assert found.drift == pytest.approx(float(sum(abs(p - q) for p, q in zip(entry, alone, strict=True)) / 8))
+        assert found.drift == pytest.approx(
+            float(entered / 2 * sum(abs(p - q) for p, q in zip(entry, alone, strict=True)))
+        )
         assert found.fails <= found.failure_bound + 1e-12
     data = ideal.drift()
     assert data["lapse"]["succeeds_alone"] == pytest.approx(3 / 4)

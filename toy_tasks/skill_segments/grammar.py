@@ -99,7 +99,7 @@ class Grammar:
         """What the background says: the tokens that the format allows."""
         match state.place:
             case "text":
-                weights = {"(": 2 * ("round" in state.left), "[": 2 * ("square" in state.left), FILLER: 1, EOS: 1}
+                weights = {"(": 3 * ("round" in state.left), "[": 3 * ("square" in state.left), FILLER: 1, EOS: 1}
                 return {token: Fraction(weight, sum(weights.values())) for token, weight in weights.items() if weight}
             case "opened":
                 return self._added(Fraction(1))

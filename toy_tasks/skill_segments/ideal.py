@@ -65,7 +65,7 @@ def guarantee(slip: Slip) -> Guarantee:
 
     >>> found = guarantee(slips)
     >>> f"fails {found.fails / found.entered:.3f} of the entries, at worst {found.failure:.3f}; drift {found.drift:.3f}"
-    'fails 0.010 of the entries, at worst 0.010; drift 0.185'
+    'fails 0.010 of the entries, at worst 0.010; drift 0.222'
     """
     horizon = 5
     background = ideal(FED, prompt=OPENED).tabulate(horizon)
