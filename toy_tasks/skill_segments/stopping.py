@@ -1,7 +1,8 @@
 """When a trained expert starts and stops to deviate, against the times at which the task itself opens and closes.
 
 An expert deviates at a prefix if its row differs from the background's by more than a threshold: in oscillation of the
-log-ratio (nats), as theory.md has it, or in total variation. Along a text its interval goes from its first deviation to
+log-ratio (nats), as theory.md has it; the same on the tokens that the background finds possible (`restricted`: at least
+`CUTOFF`); or in total variation. Along a text its interval goes from its first deviation to
 behind its last (in hindsight: theory.md, 3.5). The task's own goes from the first to behind the last token that the
 skill decides.
 """
@@ -14,11 +15,14 @@ from jaxtyping import Bool, Float, Int
 from toy_tasks.skill_segments.grammar import SKILLS
 from toy_tasks.skill_segments.measured import Logs, Sample, drawn_from
 
-Measure = Literal["oscillation", "total_variation"]
+Measure = Literal["oscillation", "restricted", "total_variation"]
 THRESHOLDS: dict[Measure, tuple[float, ...]] = {
     "oscillation": (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0),
+    "restricted": (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0),
     "total_variation": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5),
 }
+CUTOFF = 0.02
+"""Less than any token that the format allows has in the background."""
 NEVER = -1
 Times = Int[np.ndarray, "texts 2"]
 
@@ -31,9 +35,10 @@ def deviation(logs: Logs, measure: Measure) -> Float[np.ndarray, "experts texts 
     [[[0.25]]]
     """
     background, experts = logs[0], logs[1:]
-    if measure == "oscillation":
+    if measure != "total_variation":
+        counted = background >= (np.log(CUTOFF) if measure == "restricted" else -np.inf)
         ratio = experts - background
-        return ratio.max(axis=-1) - ratio.min(axis=-1)
+        return np.where(counted, ratio, -np.inf).max(axis=-1) - np.where(counted, ratio, np.inf).min(axis=-1)
     return np.abs(np.exp(experts) - np.exp(background)).sum(axis=-1) / 2
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from factorcomp import FiniteStateModel
-from toy_tasks.skill_segments.grammar import SKILLS, Grammar, ideals
+from toy_tasks.skill_segments.grammar import Grammar, ideals
 from toy_tasks.skill_segments.texts import log_rows
 from toy_tasks.task import AbstractTask, Texts
 
@@ -22,7 +22,7 @@ class Segments(AbstractTask):
     A skill is the log-probabilities of the ideal model in each state `[states, vocab]`; the states are common to all.
     """
 
-    grammar: Grammar = Grammar()
+    grammar: Grammar
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
