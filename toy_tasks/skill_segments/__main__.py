@@ -1,4 +1,4 @@
-"""Trains, composes, evaluates and verifies: `python -m toy_tasks.skill_segments [--seed N] [--full] [--output FOLDER]`."""
+"""Trains, composes, evaluates and verifies: `python -m toy_tasks.skill_segments [--seed N] [--full]`."""
 
 from dataclasses import asdict
 from pathlib import Path

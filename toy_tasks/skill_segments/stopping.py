@@ -36,9 +36,12 @@ def deviation(logs: Logs, measure: Measure) -> Float[np.ndarray, "experts texts 
     """
     background, experts = logs[0], logs[1:]
     if measure != "total_variation":
-        counted = background >= (np.log(CUTOFF) if measure == "restricted" else -np.inf)
-        ratio = experts - background
-        return np.where(counted, ratio, -np.inf).max(axis=-1) - np.where(counted, ratio, np.inf).min(axis=-1)
+        possible = (background > -np.inf) & (experts > -np.inf)
+        counted = (background >= np.log(CUTOFF)) | (measure == "oscillation")
+        ratio = np.where(possible, experts, 0.0) - np.where(possible, background, 0.0)
+        top, bottom = (np.where(possible & counted, ratio, sign * np.inf) for sign in (-1, 1))
+        opened = counted & ((background > -np.inf) != (experts > -np.inf))
+        return np.where(opened.any(axis=-1), np.inf, top.max(axis=-1) - bottom.min(axis=-1))
     return np.abs(np.exp(experts) - np.exp(background)).sum(axis=-1) / 2
 
 
@@ -123,7 +126,11 @@ def separation(
                     decides[text, list(segment.decided)] = True
         where, elsewhere = here[decides & counted], here[~decides & counted]
         found[skill] = {
-            "where_it_decides": [float(x) for x in np.quantile(where, [0.01, 0.5])] if len(where) else None,
-            "elsewhere": [float(x) for x in np.quantile(elsewhere, [0.5, 0.99])] if len(elsewhere) else None,
+            "where_it_decides": [float(x) for x in np.quantile(where, [0.01, 0.5], method="lower")]
+            if len(where)
+            else None,
+            "elsewhere": [float(x) for x in np.quantile(elsewhere, [0.5, 0.99], method="lower")]
+            if len(elsewhere)
+            else None,
         }
     return found

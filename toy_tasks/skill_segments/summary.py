@@ -68,19 +68,15 @@ def stopping_table(variant: str, found: Numbers) -> Table:
 
 
 def verified_table(variant: str, found: list[Numbers]) -> Table:
-    """The verdicts on every prefix, by threshold."""
-    title = f"{variant}: verified on every prefix"
-    table = Table("after", "models", "threshold", "pointwise", "intervals", "overlap", "TV to switching", title=title)
+    """The verdicts on every prefix, by threshold: for the networks as they are, and within the format."""
+    title = f"{variant}: verified on every prefix of length < {found[0]['length']}"
+    table = Table("", "threshold", "pointwise", "intervals", "overlap", "TV", title=title)
     for case in found:
         for models in ("as_they_are", "within_the_format"):
+            named = f"{models.replace('_', ' ')}, after {case['prompt'] or 'nothing'}".replace("[", r"\[")
             for row in case[models]["curve"]:
-                table.add_row(
-                    case["prompt"].replace("[", r"\["),
-                    models.replace("_", " "),
-                    f"{row['threshold']:g}",
-                    row["pointwise_joint"],
-                    row["interval_joint"],
-                    f"{row['overlap']:.2g}",
-                    f"{row['tv_to_switching']:.4f}",
-                )
+                verdicts = row["pointwise_joint"], row["interval_joint"]
+                numbers = f"{row['overlap']:.2g}", f"{row['tv_to_switching']:.3f}"
+                table.add_row(named, f"{row['threshold']:g}", *verdicts, *numbers)
+                named = ""
     return table
