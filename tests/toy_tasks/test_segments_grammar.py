@@ -51,7 +51,7 @@ def literal_row(text: str, variant: str, skill: str | None, digits: int, longest
         if not inside:
             return uniform
         if variant == "nested" and not squares:
-            return {digit: share / 4 for digit, share in uniform.items()} | {")": HALF, "[": Fraction(1, 4)}
+            return {digit: share / 4 for digit, share in uniform.items()} | {")": HALF / 2, "[": HALF}
         return {digit: share * HALF for digit, share in uniform.items()} | {")": HALF}
     may_round = variant == "repeated" or not rounds
     may_square = {

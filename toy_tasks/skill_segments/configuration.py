@@ -28,7 +28,7 @@ class Configuration:
     heads: int = 4
     layers: int = 2
     training: Training = field(
-        default_factory=lambda: Training(steps=600, fine_steps=600, fine_rate=4e-3, longest=20, noise=0.0)
+        default_factory=lambda: Training(batch=64, steps=600, fine_steps=600, fine_rate=4e-3, longest=20, noise=0.0)
     )
     texts: int = 512
     length: int = 24

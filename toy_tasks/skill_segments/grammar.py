@@ -106,9 +106,9 @@ class Grammar:
             case "digit":
                 return self._any_digit(Fraction(1))
             case "sum":
-                opens = {"[": Fraction(1, 4)} if self.variant == "nested" and "square" in state.left else {}
-                going_on = HALF - sum(opens.values(), Fraction(0))
-                return {**self._added(going_on), ")": HALF, **opens}
+                if self.variant == "nested" and "square" in state.left:
+                    return {**self._added(HALF / 2), ")": HALF / 2, "[": HALF}
+                return {**self._added(HALF), ")": HALF}
             case "string" if len(state.string) == self.longest:
                 return {"|": Fraction(1)}
             case "string":

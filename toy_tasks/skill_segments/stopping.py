@@ -126,11 +126,7 @@ def separation(
                     decides[text, list(segment.decided)] = True
         where, elsewhere = here[decides & counted], here[~decides & counted]
         found[skill] = {
-            "where_it_decides": [float(x) for x in np.quantile(where, [0.01, 0.5], method="lower")]
-            if len(where)
-            else None,
-            "elsewhere": [float(x) for x in np.quantile(elsewhere, [0.5, 0.99], method="lower")]
-            if len(elsewhere)
-            else None,
+            "where_it_decides": [float(x) for x in np.quantile(where, [0.01, 0.5])] if len(where) else None,
+            "elsewhere": [float(x) for x in np.quantile(elsewhere, [0.5, 0.99])] if len(elsewhere) else None,
         }
     return found

@@ -56,10 +56,11 @@ def measured(family: Family, task: Segments, configuration: Configuration, seed:
         for name, model in subjects.items()
     }
     own = samples["composition"]
+    fed = {"fed": {name: entries_that_are_right(sample) for name, sample in samples.items()}}
     return {
         "success": {name: success(sample, task.eos) for name, sample in samples.items()},
         "divergence": divergences(together, task, count=count, length=length, seed=seed),
         "stopping": stopping_times(own, logs_along(together, task, own.texts), task.eos),
-        "fed": {name: entries_that_are_right(sample) for name, sample in samples.items()},
+        **(fed if variant == "feeding" else {}),
         "verified": [exhaustive(networks, task, prompt, configuration.horizon) for prompt in ((), PROMPTS[variant])],
     }

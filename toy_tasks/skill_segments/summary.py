@@ -41,6 +41,8 @@ def drift_table(drift: Numbers) -> Table:
 def _trained(trained: Numbers) -> Iterator[Table]:
     for variant, found in trained.items():
         yield success_table(variant, found)
+        if "fed" in found:
+            yield fed_table(variant, found)
         yield stopping_table(variant, found["stopping"])
         yield verified_table(variant, found["verified"])
 
@@ -52,6 +54,14 @@ def success_table(variant: str, found: Numbers) -> Table:
         right = [f"{rates[skill]['right']}/{rates[skill]['segments']}" for skill in SKILLS]
         broken = f"{rates['broken']}/{rates['texts']}"
         table.add_row(name, *right, broken, f"{found['divergence'][name]['token']:.4f}")
+    return table
+
+
+def fed_table(variant: str, found: Numbers) -> Table:
+    """What the square segments are fed: how often the round one before is right."""
+    table = Table("network", "entries", "after right sums", title=f"{variant}: where the square skill is entered")
+    for name, fed in found["fed"].items():
+        table.add_row(name, str(fed["entries"]), f"{fed['right'] / max(1, fed['entries']):.1%}")
     return table
 
 
