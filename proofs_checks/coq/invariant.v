@@ -7,6 +7,7 @@
    A refutation is a word, with for each of two experts a word that leads on to a deviation.  That they are right is
    proved in invariant_correct.v; tests/proofs_checks/test_invariant.py checks with them what the kernel finds. *)
 From mathcomp Require Import all_ssreflect.
+From factorcomp Require Import decision.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 Section Invariant.
@@ -38,3 +39,12 @@ Definition begins i h := has (fun m => deviates i (take m h)) (iota 0 (size h).+
 Definition refutes_interval i j h u v :=
   [&& i != j, begins i h, begins j h, deviates i (h ++ u) & deviates j (h ++ v)].
 End Invariant.
+
+(* the product of finite-state models: a state determines every model's row, and with a token the next state; a token
+   leads on where it may follow under the composition *)
+Section Product.
+Variables (V I Q N : eqType) (zero : N) (tokens : seq V) (experts : seq I) (lead : Q -> V -> Q).
+Variables (background : Q -> V -> N) (expert : I -> Q -> V -> N).
+Definition product_next q y := if follows zero tokens experts background expert q y then Some (lead q y) else None.
+Definition product_deviants q := deviating tokens experts background expert q.
+End Product.

@@ -1,6 +1,6 @@
 (* What invariant.v accepts holds for every length, and what it refutes fails (theory.md 7.3, 7.4). *)
-From mathcomp Require Import all_ssreflect.
-From factorcomp Require Import skills joint invariant.
+From mathcomp Require Import all_ssreflect all_algebra.
+From factorcomp Require Import setting composition skills joint decision decision_correct invariant.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 Section Correct.
@@ -125,3 +125,90 @@ case/eqP: ij; apply: (dis h).
 by apply/andP; split=> //; apply/aliveP; exists v; rewrite ?size_cat.
 Qed.
 End Refutations.
+
+(* ---- finite-state models: the invariant and the words speak of the kernels on R^, at every length ---- *)
+Section Product.
+Variables (R : realFieldType) (V I : finType) (Q N : eqType) (zero : N) (val : N -> R).
+Hypotheses (val_inj : injective val) (val0 : val zero = 0%R).
+Variables (tokens : seq V) (experts : seq I).
+Hypotheses (tokens_all : forall y, y \in tokens) (experts_uniq : uniq experts) (experts_all : forall i, i \in experts).
+Variables (start : Q) (lead : Q -> V -> Q) (background : Q -> V -> N) (expert : I -> Q -> V -> N).
+
+Definition state h := foldl lead start h.
+Let b : kernel R V := fun h => [ffun y => val (background (state h) y)].
+Let p i : kernel R V := fun h => [ffun y => val (expert i (state h) y)].
+Hypotheses (b_model : is_model b) (p_model : forall i, is_model (p i)).
+
+Local Notation reached := (reach (comp (@wcancel R V I) b p)).
+Local Notation next := (product_next zero tokens experts lead background expert).
+Local Notation deviants := (product_deviants tokens experts background expert).
+Local Notation level := (level zero tokens experts (fun h => background (state h)) (fun i h => expert i (state h))).
+Local Notation Dev_Q := (fun i => deviates start next deviants i : pred (seq V)).
+Local Notation Dev := (Dev b p reached).
+
+Lemma run_level h : run start next h = if h \in level (size h) then Some (state h) else None.
+Proof.
+elim/last_ind: h => [|h y IH]; first by rewrite inE eqxx.
+rewrite /run run_rcons size_rcons (level_rcons zero tokens_all experts) -/(run start next h) IH.
+by case: ifP => //= _; rewrite /product_next /state foldl_rcons.
+Qed.
+
+Lemma Dev_QE i h : Dev_Q i h = (h \in level (size h)) && dev b p i h.
+Proof.
+rewrite /deviates run_level; case: ifP => //= _.
+exact: (mem_deviating val_inj tokens_all experts_all (fun h => background (state h)) (fun i h => expert i (state h))).
+Qed.
+
+Lemma Dev_Q_sub i h : Dev_Q i h -> Dev i h.
+Proof.
+rewrite Dev_QE /joint.Dev => /andP[hl ->]; rewrite andbT.
+exact: (level_reached val_inj val0 tokens_all experts_uniq experts_all b_model p_model).
+Qed.
+
+(* where at most one expert deviates, at every length, the words that lead to a state are R^ *)
+Lemma Dev_Q_same : (forall T, jf_point T Dev_Q) -> forall i h, Dev i h -> Dev_Q i h.
+Proof.
+move=> jf i h /andP[r d]; rewrite Dev_QE d andbT.
+rewrite (scope_reached (T := (size h).+1) val_inj val0 tokens_all experts_uniq experts_all b_model p_model) // => g gs.
+apply: (contra (undefined_two _ tokens_all experts_uniq experts_all)).
+apply/negP => /(deviatingP val_inj tokens_all experts_uniq experts_all)[k [l [kl dk dl]]].
+move: gs; rewrite (mem_scope zero tokens_all experts) => /andP[_ gl]; move/eqP: kl; apply.
+by apply: (jf (size g).+1 g) => //; rewrite Dev_QE gl.
+Qed.
+
+Theorem invariant_pointwise X : proves_pointwise tokens start next deviants X -> forall T, jf_point T Dev.
+Proof.
+move=> ok T h hT i j di dj; have jf := proves_pointwise_sound tokens_all ok.
+by apply: (jf T h hT); apply: Dev_Q_same.
+Qed.
+
+Theorem invariant_interval gone P : proves_interval tokens experts start next deviants gone P -> forall T, jf_int T Dev.
+Proof.
+have [v0 _] : exists v : V, true.
+  have [v _|none] := pickP (@predT V); first by exists v.
+  have [_ one] := b_model [::]; move: (GRing.oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
+  by have := none y.
+case/and3P => F G one T; have int T' := proves_interval_sound tokens_all experts_all v0 F G one T'.
+have pt T' : jf_point T' Dev_Q := theorem_4_2_pointwise v0 (int T').
+apply/(theorem_4_2_active _ _ v0) => h i j ai aj.
+have sub k : act T (Dev k) h -> act T (Dev_Q k) h by apply: act_monotone => // u; apply: Dev_Q_same.
+by move/(theorem_4_2_active _ _ v0): (int T) => /(_ h i j (sub i ai) (sub j aj)).
+Qed.
+
+Theorem word_refutes_pointwise i j h T : refutes_pointwise start next deviants i j h -> size h < T -> ~ jf_point T Dev.
+Proof.
+case/and3P => ij di dj hT jf; case/eqP: ij.
+by apply: (jf h hT); apply: Dev_Q_sub.
+Qed.
+
+Theorem word_refutes_interval i j h u v T : refutes_interval start next deviants i j h u v ->
+  size h + maxn (size u) (size v) < T -> ~ jf_int T Dev.
+Proof.
+have [v0 _] : exists v : V, true.
+  have [y _|none] := pickP (@predT V); first by exists y.
+  have [_ one] := b_model [::]; move: (GRing.oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
+  by have := none y.
+move=> ok hT jf; apply: (refutes_interval_sound v0 ok hT).
+apply/(theorem_4_2_active _ _ v0) => g k l ak al; move/(theorem_4_2_active _ _ v0): jf; apply; [apply: act_monotone ak|apply: act_monotone al] => // w; exact: Dev_Q_sub.
+Qed.
+End Product.
