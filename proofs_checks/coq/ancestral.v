@@ -264,9 +264,10 @@ have ei i : PMbi i y = N * (G (Some i) y * \prod_(j | j != i) m (Some j)).
   rewrite -AE -(fubini y A Gl); apply: eq_big => [z|z _]; last by rewrite AE.
   by apply: eq_forallb => t; rewrite /A negb_and !negbK.
 rewrite eb mulf_eq0 negb_or => /andP[Nn /prodf_neq0 mn].
-rewrite LE ?(_ : agree _ y y) //; last by apply/agreeP.
-rewrite -mulf_div divff // mul1r -prodfV -big_split /=; apply: eq_bigr => i _.
-rewrite ei -mulf_div divff // mul1r [X in _ / X](bigD1 i) //= -mulf_div divff ?mulr1 //.
+have ayy : agree (fun t : 'I_T => blk t == None) y y by apply/agreeP.
+have pn : \prod_i m (Some i) != 0 by apply/prodf_neq0.
+rewrite (LE y ayy) -mulf_div divff // mul1r -prodfV -big_split /=; apply: eq_bigr => i _.
+rewrite ei -mulf_div divff // mul1r [X in _ = _ / X](bigD1 i) //= -mulf_div divff ?mulr1 //.
 by apply/prodf_neq0 => j _; apply: mn.
 Qed.
 End Masks.
