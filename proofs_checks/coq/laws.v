@@ -155,6 +155,14 @@ by have [->|n0] := eqVneq (W drop b p [::] h) 0; rewrite ?mul0r // wk_conv //; a
 Qed.
 End Conventions.
 
+(* the law-level global composition is 1.2's, under `drop` *)
+Lemma PG_gcomp (R : realFieldType) (V I : finType) (b : kernel R V) (p : I -> kernel R V) T (y : {ffun 'I_T -> V}) :
+  PG (@wdrop R V I) b p T (word y) = gcomp (Law b) (fun i => Law (p i)) y.
+Proof.
+rewrite /PG W_gW /gcomp; congr (_ / _); rewrite /ZG (sum_word T (W (@wdrop R V I) b p [::]) xpredT) /gZ.
+by apply: eq_bigr => z _; rewrite W_gW.
+Qed.
+
 (* experts absolutely continuous as laws: R^ lies in every reach, and the conventions agree there *)
 Section Continuous.
 Variables (R : realFieldType) (V I : finType) (b : kernel R V) (p : I -> kernel R V) (T : nat).

@@ -96,6 +96,33 @@ rewrite mulrA ei mulrCA (_ : B (Some i) * _ = P0) ?mulfK //.
 by rewrite e0 [RHS](bigD1 (Some i)).
 Qed.
 
+(* a tilt of one block keeps FC: "P_i ∝ P_b f_i(y_{M_i})" *)
+Section Tilts.
+Variables (R : realFieldType) (X V I : finType) (blk : X -> option I).
+Local Notation Om := {ffun X -> V}.
+Variables (P : Om -> R) (f : I -> Om -> R) (N : I -> R).
+Local Notation Q := (fun i z => P z * f i z / N i).
+Hypotheses (a : FCa blk P) (fl : forall i, local_to (inb blk (Some i)) (f i)).
+Hypotheses (P1 : \sum_y P y = 1) (Q1 : forall i, \sum_y Q i y = 1).
+
+Lemma tilt_FC : FC blk P Q.
+Proof.
+split=> // [i y|i y m0].
+  pose G j := marg P (inb blk j).
+  pose G' j z := if j == Some i then G j z * f i z / N i else G j z.
+  have Gl j : local_to (inb blk j) (G j) by exact: marg_local.
+  apply: (product_replaced (G := G) (G' := G')) => //.
+  - move=> j z u e; rewrite /G' (Gl j z u e); case: eqP => // ji; rewrite (fl (i := i) (y := z) (z := u)) //.
+    by rewrite -ji.
+  - move=> z; rewrite {1}a (bigD1 (Some i)) //= [RHS](bigD1 (Some i)) //= {1}/G' eqxx.
+    rewrite -!mulrA; congr (_ * _); rewrite [LHS]mulrC -!mulrA; congr (_ * (_ * _)).
+    by apply: eq_bigr => j /negPf ji; rewrite /G' ji.
+  by move=> j /negPf ji z; rewrite /G' ji.
+have -> : marg (Q i) (inb blk (Some i)) y = marg P (inb blk (Some i)) y * (f i y / N i); last by rewrite m0 mul0r.
+by rewrite /marg mulr_suml; apply: eq_bigr => z e; rewrite (fl e) mulrA.
+Qed.
+End Tilts.
+
 Section Local.
 Variables (R : realFieldType) (V I : finType) (T : nat) (blk : 'I_T -> option I).
 Variables (b : kernel R V) (p : I -> kernel R V).
