@@ -142,7 +142,7 @@ have id x z : b u * (x / b u * (z / b u)) + b v * ((b v - x - b v) / b v * ((b v
     x * z * ((b u)^-1 + (b v)^-1).
   by rewrite ![b v - _ - b v]addrAC !subrr !sub0r !one_token // mulrNN mulrDr.
 rewrite id.
-have pos y : b y != 0 -> 0 < (b y)^-1 by move=> n; rewrite invr_gt0 lt_def n; case: db.
+have pos y : b y != 0 -> 0 < (b y)^-1 by move=> n; rewrite invr_gt0 lt_def n db.1.
 rewrite !mulf_eq0 (gt_eqF (addr_gt0 (pos u bu) (pos v bv))) orbF !subr_eq0.
 by case/orP => /eqP e; [exists true|exists false]; apply: eqb.
 Qed.
