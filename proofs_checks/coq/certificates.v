@@ -61,7 +61,7 @@ move=> Gd tu; set A := [pred y : T.-tuple V | [forall i, G i y]].
 have SA : \sum_(y | ~~ A y) S y <= \sum_i delta i.
   apply: (@le_trans _ _ (\sum_i \sum_(y : T.-tuple V) if ~~ G i y then S y else 0)); last first.
     by apply: ler_sum => i _; rewrite -big_mkcond; apply: Gd.
-  rewrite exchange_big big_mkcond /=; apply: ler_sum => y _; case: ifP => [|_]; last first.
+  rewrite exchange_big [leLHS]big_mkcond /=; apply: ler_sum => y _; case: ifP => [|_]; last first.
     by apply: sumr_ge0 => i _; case: ifP => // _; apply: S_ge0.
   rewrite negb_forall => /existsP[i nG]; rewrite (bigD1 i) //= nG ler_addl sumr_ge0 // => j _.
   by case: ifP => // _; apply: S_ge0.
