@@ -143,13 +143,13 @@ Local Notation reached := (reach (comp (@wcancel R V I) b p)).
 Local Notation next := (product_next zero tokens experts lead background expert).
 Local Notation deviants := (product_deviants tokens experts background expert).
 Local Notation level := (level zero tokens experts (fun h => background (state h)) (fun i h => expert i (state h))).
-Local Notation Dev_Q := (fun i => deviates start next deviants i : pred (seq V)).
+Local Notation Dev_Q := (deviates start next deviants : I -> pred (seq V)).
 Local Notation Dev := (Dev b p reached).
 
 Lemma run_level h : run start next h = if h \in level (size h) then Some (state h) else None.
 Proof.
 elim/last_ind: h => [|h y IH]; first by rewrite inE eqxx.
-rewrite /run run_rcons size_rcons (level_rcons zero tokens_all experts) -/(run start next h) IH.
+rewrite /run run_rcons size_rcons (level_rcons zero experts tokens_all) -/(run start next h) IH.
 by case: ifP => //= _; rewrite /product_next /state foldl_rcons.
 Qed.
 
@@ -170,9 +170,9 @@ Lemma Dev_Q_same : (forall T, jf_point T Dev_Q) -> forall i h, Dev i h -> Dev_Q 
 Proof.
 move=> jf i h /andP[r d]; rewrite Dev_QE d andbT.
 rewrite (scope_reached (T := (size h).+1) val_inj val0 tokens_all experts_uniq experts_all b_model p_model) // => g gs.
-apply: (contra (undefined_two _ tokens_all experts_uniq experts_all)).
-apply/negP => /(deviatingP val_inj tokens_all experts_uniq experts_all)[k [l [kl dk dl]]].
-move: gs; rewrite (mem_scope zero tokens_all experts) => /andP[_ gl]; move/eqP: kl; apply.
+apply/negP => /(undefined_two tokens_all experts_uniq)/(deviatingP val_inj tokens_all experts_uniq experts_all).
+case=> k [l [kl dk dl]].
+move: gs; rewrite (mem_scope zero tokens experts) => /andP[_ gl]; move/eqP: kl; apply.
 by apply: (jf (size g).+1 g) => //; rewrite Dev_QE gl.
 Qed.
 
