@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,13 +31,19 @@ SHAPE = Architecture(len(TASK.vocabulary), "rotary", width=8, heads=2, layers=1)
 
 @pytest.fixture(scope="module")
 def networks() -> list[Transformer]:
-    return [Transformer(SHAPE, key=jax.random.key(n)) for n in range(3)]
+    made = eqx.filter_jit(lambda key: Transformer(SHAPE, key=key))
+    return [made(jax.random.key(n)) for n in range(3)]
+
+
+@eqx.filter_jit
+def logs(network: Transformer, text: jax.Array) -> jax.Array:
+    return jax.nn.log_softmax(network(jnp.array([TASK.eos]), text)[-1])
 
 
 def row(network: Transformer, tokens: list[str]) -> np.ndarray:
     """`log p(.|tokens)`, one prefix at a time."""
     text = jnp.array([TASK.vocabulary.index(token) for token in tokens], dtype=int)
-    return np.float64(jax.nn.log_softmax(network(jnp.array([TASK.eos]), text)[-1]))
+    return np.float64(logs(network, text))
 
 
 def as_sample(texts: list[str], task: Segments = TASK) -> Sample:
@@ -52,9 +59,9 @@ def test_the_documentation(module):
 
 def test_texts_for_training_are_those_of_the_ideal_models():
     """An expert's texts keep the format and are right; the first token has the probabilities of the start."""
+    drawing = jax.jit(lambda skill: TASK.texts(skill, 2000, 1, 16, key=jax.random.key(1)))
     for skill in (None, *SKILLS):
-        names = () if skill is None else (skill,)
-        texts = TASK.texts(TASK.skill(names), 2000, 1, 16, key=jax.random.key(1))
+        texts = drawing(TASK.skill(() if skill is None else (skill,)))
         drawn = np.asarray(texts.answers)
         readings = [read(text, TASK.grammar) for text in spelled(drawn, TASK.vocabulary)]
         assert all(reading.broken is None for reading in readings)
@@ -79,8 +86,8 @@ def test_divergence_is_the_sum_over_every_prefix(networks, monkeypatch):
         model = TASK.models[skill or "background"]
         state = model.path([TASK.vocabulary.index(token) for token in tokens])[-1]
         ideal = [float(share) for share in model.rows.exact(state).factors]
-        logs = row(network, tokens)
-        here = sum(p * (math.log(p) - logs[y]) for y, p in enumerate(ideal) if p)
+        found = row(network, tokens)
+        here = sum(p * (math.log(p) - found[y]) for y, p in enumerate(ideal) if p)
         following = zip(TASK.vocabulary, ideal, strict=True)
         return mass * here + sum(expected(skill, network, [*tokens, y], mass * p) for y, p in following if p)
 
