@@ -124,3 +124,147 @@ Qed.
 Lemma c_iff : pairs -> agrees -> (forall T, FCc_at T) <-> dominated.
 Proof. by move=> pa ag; split=> [c|dom T]; [apply: c_dominated|apply: dominated_c]. Qed.
 End EveryLength.
+
+(* ---- automata ---- *)
+Section Twin.
+Variables (R : realFieldType) (V Q C : finType).
+(* a model, and a clock with the positions of a block *)
+Variables (delta : Q -> V -> Q) (q0 : Q) (row : Q -> dist R V) (tick : C -> C) (c0 : C) (inB : pred C).
+Local Notation model := (fun h : seq V => row (run delta q0 h)).
+Definition clock n := iter n tick c0.
+Local Notation M := (fun n => inB (clock n)).
+
+(* "the twin automaton (two copies, same clock; equal symbols forced at positions of B, independent positive-probability symbols
+   elsewhere; a forced symbol must have positive probability in both copies)" *)
+Definition twin := (C * (Q * Q))%type.
+Definition twin_step (x : twin) (a : V * V) : twin := (tick x.1, (delta x.2.1 a.1, delta x.2.2 a.2)).
+Definition twin_ok (x : twin) (a : V * V) :=
+  [&& inB x.1 ==> (a.1 == a.2), row x.2.1 a.1 != 0 & row x.2.2 a.2 != 0].
+Definition twin_start : twin := (c0, (q0, q0)).
+(* "both copies have equal kernels at each reachable twin state whose clock is in B" *)
+Definition twin_equal := forall x, x \in reachable twin_step twin_ok twin_start -> inB x.1 -> row x.2.1 = row x.2.2.
+
+Lemma run_twin s : run twin_step twin_start s =
+  (clock (size s), (run delta q0 (unzip1 s), run delta q0 (unzip2 s))).
+Proof.
+elim/last_ind: s => // s a IH.
+by rewrite run_rcons IH /unzip1 /unzip2 !map_rcons !run_rcons size_rcons.
+Qed.
+
+Lemma legal_rcons (A S : finType) (d : S -> A -> S) ok q (u : seq A) a :
+  legal d ok q (rcons u a) = legal d ok q u && ok (run d q u) a.
+Proof. by rewrite -cats1 legal_cat /= andbT. Qed.
+
+(* "Twin reachability enumerates exactly the pairs of reachable prefixes of equal length and equal own-block history" *)
+Lemma legal_twin s : legal twin_step twin_ok twin_start s =
+  [&& reach model (unzip1 s), reach model (unzip2 s) & proj M (unzip1 s) == proj M (unzip2 s)].
+Proof.
+elim/last_ind: s => [|s a IH]; first by rewrite /= !reach0.
+rewrite legal_rcons IH run_twin /unzip1 /unzip2 !map_rcons !reach_rcons !proj_rcons !size_map /twin_ok /=.
+case: (reach _ _) => //=; case: (reach _ _) => /=; rewrite ?andbF //.
+case: (inB _) => /=; rewrite ?eqseq_rcons.
+  by rewrite [_ && (a.1 == a.2)]andbC !andbA; do 4!case: (_ == _) => //=; rewrite ?andbF.
+by case: (row _ _ == 0) => /=; rewrite ?andbF // andbC.
+Qed.
+
+Lemma twin_equalP : twin_equal <-> forall h g, size h = size g -> inB (clock (size h)) ->
+  reach model h -> reach model g -> proj M h = proj M g -> model h = model g.
+Proof.
+split=> [eq h g sz Bh rh rg eo|eq x].
+  have u1 : unzip1 (zip h g) = h by rewrite unzip1_zip ?sz.
+  have u2 : unzip2 (zip h g) = g by rewrite unzip2_zip ?sz.
+  have := eq (run twin_step twin_start (zip h g)); rewrite run_twin u1 u2 /=.
+  rewrite size_zip sz minnn -sz; apply=> //; rewrite -{2}u1 -{2}u2 -[size h](_ : size (zip h g) = _).
+    by rewrite -run_twin inE word_path // legal_twin u1 u2 rh rg eo eqxx.
+  by rewrite size_zip sz minnn.
+rewrite inE => /connect_word[s]; rewrite legal_twin => /and3P[r1 r2 /eqP eo] <-; rewrite run_twin /= => Bs.
+by apply: eq => //; rewrite ?size_map.
+Qed.
+End Twin.
+
+Section Models.
+Variables (R : realFieldType) (V I : finType).
+Variables (Qb : finType) (delta_b : Qb -> V -> Qb) (start_b : Qb) (row_b : Qb -> dist R V).
+Variables (Qe : I -> finType) (delta_e : forall i, Qe i -> V -> Qe i) (start_e : forall i, Qe i).
+Variable row_e : forall i, Qe i -> dist R V.
+Hypotheses (db : forall q, is_dist (row_b q)) (de : forall i (q : Qe i), is_dist (row_e q)).
+(* "Masks given by an eventually periodic word (clock automaton)" *)
+Variables (C : finType) (tick : C -> C) (c0 : C) (block : C -> option I).
+Local Notation blk := (fun n => block (clock tick c0 n)).
+Local Notation b := (model_b delta_b start_b row_b).
+Local Notation p := (model_e delta_e start_e row_e).
+Let mb : is_model b. Proof. exact: model_b_model. Qed.
+Let mp i : is_model (p i). Proof. exact: model_e_model. Qed.
+
+(* "(i) for p_b and every block B, and for p_i and M_i" *)
+Definition condition_i :=
+  (forall j, twin_equal delta_b start_b row_b tick c0 (fun c => block c == j)) /\
+  (forall i, twin_equal (@delta_e i) (start_e i) (@row_e i) tick c0 (fun c => block c == Some i)).
+
+(* "the product of p_i and p_b along supp p_i" *)
+Definition both i := (C * (Qe i * Qb))%type.
+Definition both_step i (x : both i) y : both i := (tick x.1, (delta_e x.2.1 y, delta_b x.2.2 y)).
+Definition both_ok i (x : both i) y := row_e x.2.1 y != 0.
+Definition both_start i : both i := (c0, (start_e i, start_b)).
+Local Notation reached i := (reachable (@both_step i) (@both_ok i) (both_start i)).
+(* "(ii) ... kernels agree at clocks outside M_i" *)
+Definition condition_ii := forall i x, x \in reached i -> block x.1 <> Some i -> row_e x.2.1 = row_b x.2.2.
+(* "supp p_i within supp p_b at every reachable state of the product in (ii)" *)
+Definition condition_support := forall i x, x \in reached i -> forall y, row_e x.2.1 y != 0 -> row_b x.2.2 y != 0.
+
+Lemma run_both i h : run (@both_step i) (both_start i) h =
+  (clock tick c0 (size h), (run (@delta_e i) (start_e i) h, run delta_b start_b h)).
+Proof. by elim/last_ind: h => // h y IH; rewrite run_rcons IH !run_rcons size_rcons. Qed.
+Lemma legal_both i h : legal (@both_step i) (@both_ok i) (both_start i) h = reach (p i) h.
+Proof.
+elim/last_ind: h => [|h y IH]; first by rewrite reach0.
+by rewrite legal_rcons reach_rcons IH run_both.
+Qed.
+Lemma reached_both i (P : both i -> Prop) : (forall x, x \in reached i -> P x) <->
+  (forall h, reach (p i) h -> P (clock tick c0 (size h), (run (@delta_e i) (start_e i) h, run delta_b start_b h))).
+Proof.
+split=> [H h rh|H x]; first by rewrite -run_both; apply: H; rewrite inE word_path // legal_both.
+by rewrite inE => /connect_word[h]; rewrite legal_both => rh <-; rewrite run_both; apply: H.
+Qed.
+
+Lemma condition_iE : condition_i <-> pairs blk b p.
+Proof.
+split=> -[ob oi]; split.
+- move=> h g sz _ rh rg eo; have /twin_equalP H := ob (blk (size h)); apply: (H h g) => //.
+  by move: eo; rewrite /own -sz.
+- move=> i h g sz bi rh rg eo; have /twin_equalP H := oi i; apply: (H h g) => //.
+  by move: eo; rewrite /own -sz (eqP bi).
+- move=> j; apply/twin_equalP => h g sz /eqP bj rh rg eo; apply: (ob h g) => //.
+  by rewrite /own -sz bj.
+move=> i; apply/twin_equalP => h g sz bi rh rg eo; apply: (oi i h g) => //.
+by rewrite /own -sz (eqP bi).
+Qed.
+Lemma condition_iiE : condition_ii <-> agrees blk b p.
+Proof.
+split=> H i; last by apply/(@reached_both i (fun x => block x.1 <> Some i -> row_e x.2.1 = row_b x.2.2)) => h; apply: H.
+by move=> h; move: h; apply/(@reached_both i (fun x => block x.1 <> Some i -> row_e x.2.1 = row_b x.2.2)); apply: H.
+Qed.
+Lemma condition_supportE : condition_support <-> dominated b p.
+Proof.
+split=> H i; last first.
+  by apply/(@reached_both i (fun x => forall y, row_e x.2.1 y != 0 -> row_b x.2.2 y != 0)) => h rh y; apply: (H i).
+move=> h y rh; move: h rh y.
+by apply/(@reached_both i (fun x => forall y, row_e x.2.1 y != 0 -> row_b x.2.2 y != 0)); apply: H.
+Qed.
+
+(* Theorem 7.5: "FC for all T iff (i) ... (ii) ...", (c) being given as in 2.3 *)
+Theorem theorem_7_5 : (forall T, FCc_at blk b p T) -> (forall T, FC_at blk b p T) <-> condition_i /\ condition_ii.
+Proof. by move=> c; rewrite condition_iE condition_iiE; apply: FC_given_c. Qed.
+
+(* 7.5: "Given (i) and (ii), (c) holds iff supp p_i is within supp p_b at every reachable state of the product in (ii)" *)
+Theorem theorem_7_5_support : condition_i -> condition_ii -> (forall T, FCc_at blk b p T) <-> condition_support.
+Proof. by rewrite condition_iE condition_iiE condition_supportE; apply: c_iff. Qed.
+
+(* 7.5, decided: nothing is given *)
+Theorem theorem_7_5_decided : (forall T, FC_at blk b p T) <-> [/\ condition_i, condition_ii & condition_support].
+Proof.
+rewrite FC_iff //; split=> -[a1 a2 a3].
+  by split; [apply/condition_iE|apply/condition_iiE|apply/condition_supportE].
+by split; [apply/condition_iE|apply/condition_iiE|apply/condition_supportE].
+Qed.
+End Models.
