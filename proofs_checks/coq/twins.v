@@ -66,7 +66,8 @@ have step g : reach (p i) g -> reach b g -> forall y, p i g y != 0 -> b g y != 0
     apply/existsP; apply: contraNT s0; rewrite negb_exists => /forallP none; rewrite big1 // => z az.
     by have := none z; rewrite az negbK => /eqP.
   have [s es] : exists s, tval (word z) = s by exists (word z).
-  have := size_tuple (word z); rewrite es; case/lastP: s es => // h' v' ez; rewrite size_rcons => -[sh]; have := az; rewrite /inb -(proj_word (fun t => blk t == Some i)) wY ez.
+  have := size_tuple (word z); rewrite es; case/lastP: s es => // h' v' ez; rewrite size_rcons => -[sh].
+  have := az; rewrite /inb -(proj_word (fun t => blk t == Some i)) wY ez.
   rewrite !proj_rcons sh bi eqxx => /eqP/rcons_inj[eo ev].
   move: bz; rewrite /Law ez -/(reach _ _) reach_rcons => /andP[rh' bv].
   rewrite (ob g h') // -?ev //; by rewrite /masks_stepwise.own sh bi.
@@ -134,8 +135,8 @@ Local Notation model := (fun h : seq V => row (run delta q0 h)).
 Definition clock n := iter n tick c0.
 Local Notation M := (fun n => inB (clock n)).
 
-(* "the twin automaton (two copies, same clock; equal symbols forced at positions of B, independent positive-probability symbols
-   elsewhere; a forced symbol must have positive probability in both copies)" *)
+(* "the twin automaton (two copies, same clock; equal symbols forced at positions of B, independent positive-probability
+   symbols elsewhere; a forced symbol must have positive probability in both copies)" *)
 Definition twin := (C * (Q * Q))%type.
 Definition twin_step (x : twin) (a : V * V) : twin := (tick x.1, (delta x.2.1 a.1, delta x.2.2 a.2)).
 Definition twin_ok (x : twin) (a : V * V) :=
