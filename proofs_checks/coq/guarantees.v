@@ -379,7 +379,7 @@ Lemma succeed_near (p : kernel) (f : R) : model_from p [::] T -> f <= Pr s all_s
   f - TV (fun y : path => law p [::] y) (fun y : path => law s [::] y) <= Pr p all_succeed.
 Proof.
 move=> mp fs; rewrite ler_subl_addr; apply: (le_trans fs).
-rewrite -ler_subl_addl; apply: TV_event.
+rewrite -ler_subl_addl; apply: TV_event_le.
 by rewrite !law_sum1_from.
 Qed.
 
