@@ -1,9 +1,39 @@
-(* theory.md 4, Inclusions: MA, JF-pt and JF-int on a scope.  (FC within MA on reach: ancestral.v / masks.) *)
+(* theory.md 4, Inclusions: FC, MA, JF-pt and JF-int on a scope. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition skills joint ancestral.
+From factorcomp Require Import setting composition laws masks masks_stepwise skills joint ancestral twins.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
+
+(* "FC within MA ... FC says nothing about kernels off reach" *)
+Section Factorized.
+Variables (R : realFieldType) (V I : finType) (T : nat) (blk : nat -> option I).
+Variables (b : kernel R V) (p : I -> kernel R V).
+Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)).
+Hypothesis fc : FC_at blk b p T.
+
+Lemma FC_reach i h : (size h <= T)%N -> reach (p i) h -> reach b h.
+Proof.
+move=> hT rh; have [a bb c] := fc.
+have [t /andP[/eqP th rt]] : exists t : T.-tuple V, (take (size h) t == h) && (law (p i) [::] t != 0).
+  apply/existsP; apply: contraNT rh; rewrite negb_exists => /forallP none.
+  rewrite -(cylinder (is_model_from (h := [::]) (n := T) (mp i)) hT) big1 // => t th.
+  by have := none t; rewrite th negbK => /eqP.
+have [Y eY] := words t; have : Law b Y != 0.
+  apply: contraTneq (_ : Law (p i) Y != 0) => [z|]; last by rewrite /Law eY.
+  by rewrite (fc_AC a bb c) ?eqxx //; apply: Law_sum1.
+by rewrite /Law eY -(cat_take_drop (size h) t) th; apply: reach_cat.
+Qed.
+
+Theorem inclusion_FC_kernels i h : (size h < T)%N -> reach (p i) h -> blk (size h) <> Some i -> p i h = b h.
+Proof.
+move=> hT rh bi; have [a bb _] := fc; have [beta [B _ I2]] := FC_stepwise mb mp a bb.
+by rewrite (I2 i h hT rh bi) (B h hT) //; apply: FC_reach rh; apply: ltnW.
+Qed.
+
+Theorem inclusion_FC_MA : MA T blk b p (fun h => [forall i, reach (p i) h]).
+Proof. by move=> h i hT /forallP rh; apply: inclusion_FC_kernels. Qed.
+End Factorized.
 
 Section Inclusions.
 Variables (R : realFieldType) (V I : finType) (T : nat) (blk : nat -> option I).
