@@ -43,7 +43,7 @@ Local Notation pre l y := (take l (word y)).
 Local Notation n := (#|V|%:R : R).
 Local Notation uni := (@uniform R V).
 Variables (D E : Om -> Om) (i1 i2 : I).
-Hypotheses (DE : cancel D E) (ED : cancel E D) (i12 : i1 != i2) (comm : commutes (R := R) (I := I) c D).
+Hypotheses (DE : cancel D E) (ED : cancel E D) (i12 : i1 != i2) (comm : commutes R I c D).
 
 (* two experts with the kernel q, the others and the background uniform *)
 Definition both (q : kernel) i : kernel := if (i == i1) || (i == i2) then q else uni.
@@ -108,7 +108,7 @@ Lemma off_h (k : kernel) (y : Om) m : (m <= T)%N -> (pre l y != h) || (m <= l)%N
 Proof.
 move=> mT off ek; rewrite -[in RHS](sz y mT) -uni_law; apply: law_eq_from => t x u es _; apply: ek => /=.
 have tm : (size t < m)%N by rewrite -(sz y mT) es size_cat /= addnS ltnS leq_addr.
-have et : t = pre (size t) y by rewrite -(take_takel (word y) (ltnW tm)) es take_size_cat.
+have et : t = pre (size t) y by rewrite -(take_take (ltnW tm)) es take_size_cat.
 apply/eqP => th; case/orP: off => [/eqP|ml]; first by rewrite -th et th szh.
 by move: tm; rewrite th szh ltnNge ml.
 Qed.
@@ -116,8 +116,8 @@ Qed.
 (* in tokens the composition is uniform off h *)
 Lemma comp_off g : g != h -> comp w uni (both q) g = uni g.
 Proof.
-move=> gh; have e : forall i, both q i g = uni g by move=> i; rewrite /both /q (negPf gh) if_same.
-have we := weight_none (c := c) e; apply/ffunP => x; rewrite compE /Zk /Z (eq_bigr _ (fun x _ => we x)).
+move=> gh; have e : forall i, both q i g = uni g by move=> i; rewrite /both; case: ifP => // _; rewrite /q (negPf gh).
+have we := @weight_none R V I c (uni g) (fun i => both q i g) e; apply/ffunP => x; rewrite compE /Zk /Z (eq_bigr _ (fun x _ => we x)).
 by rewrite /wk we (mu g).2 divr1.
 Qed.
 
@@ -128,9 +128,9 @@ Proof.
 rewrite -[z]ED /P' (push_at (can_inj DE)) lt_def law_ge0 ?andbT; last exact: q_model.
 by apply/law_neq0P => t x u _; rewrite gt_eqF // q_full.
 Qed.
-Let P'1 : \sum_z P' z = 1. Proof. by rewrite push_sum Law_sum1 //; apply: q_model. Qed.
+Let P'1 : \sum_z P' z = 1. Proof. by rewrite /P' push_sum; apply/Law_sum1/q_model. Qed.
 Let mq' : is_model q'. Proof. by apply: conditional_model => // y; apply: ltW. Qed.
-Let fq' : full_support q'. Proof. exact: conditional_full. Qed.
+Let fq' : full_support q'. Proof. by move=> g x; apply: conditional_full => // y; apply: ltW. Qed.
 Lemma q'_law z : Law q' z = P' z. Proof. by apply: conditional_law => // y; apply: ltW. Qed.
 
 Lemma both_model k i : is_model k -> is_model (both k i). Proof. by rewrite /both; case: ifP. Qed.
@@ -155,8 +155,8 @@ rewrite Zk_conv; last by move=> i x e; have := fu g x; rewrite e ltxx.
 rewrite /Zk /Z mulr_sumr; apply: eq_bigr => x _; rewrite /wdrop (bigD1 i1) //= (bigD1 i2) 1?eq_sym //=.
 rewrite big1 ?mulr1 => [|i /andP[ni1 ni2]]; last first.
   by rewrite /both (negPf ni1) (negPf ni2) /= divff // gt_eqF.
-rewrite /both !eqxx orbT /= ffunE invrK expr2 mulrA mulrCA [n^-1 * _]mulrC.
-by rewrite -!mulrA mulVKf // mulrCA mulrC -mulrA.
+rewrite /both !eqxx orbT /= ffunE invrK expr2.
+by rewrite [X in _ * X]mulrACA mulrCA mulKf // mulrC.
 Qed.
 
 Lemma pathZ1 s g : pathZ w uni (both q') g s = 1 ->
@@ -211,13 +211,12 @@ rewrite [RHS]q'P (reindex D) /=; last by exists E => ? _; [apply: DE|apply: ED].
 rewrite (eq_bigl (fun y => agree (upto l.+1) y y0)) => [|y]; last exact: IH.
 rewrite (eq_bigr (fun y => Law q y)) => [|y _]; last by rewrite /P' (push_at (can_inj DE)).
 rewrite -/(marg (Law q) (upto l.+1) y0) Law_trunc ?word_next; last exact: q_model.
-rewrite law_rcons off_h ?leqnn ?orbT ?(ltnW lT) //; last by move=> g /negPf gh; rewrite /q gh.
+rewrite [RHS]law_rcons [X in _ = X * _]off_h ?leqnn ?orbT ?(ltnW lT) //; last by move=> g /negPf gh; rewrite /q gh.
 rewrite /= {1}/q eqxx ffunE -[rcons _ x](take_updS (D y0) x lT) q'P.
 set z := upd _ _ _ => e; have : \sum_(u : Om | agree (upto l.+1) u z) P' u <= n^-1 ^+ l.+1.
   have -> : n^-1 ^+ l.+1 = \sum_(u : Om | agree (upto l.+1) u z) n^-1 ^+ T.
-    rewrite -(sz z lT) -uni_law -Law_trunc //; apply: eq_bigr => u' _; by rewrite /Law uni_law size_tuple.
+    rewrite -[in LHS](sz z lT) -uni_law -Law_trunc //; apply: eq_bigr => u' _; by rewrite /Law uni_law size_tuple.
   apply: ler_sum => u' uz; rewrite -[u']ED /P' (push_at (can_inj DE)) (law_chain (K := q)) //.
-  rewrite -[leRHS](uniform_law (R := R) (V := V) [::] (word (E u'))) ?size_tuple.
   have -> : n^-1 ^+ T = Law uni (E u') by rewrite /Law uni_law size_tuple.
   rewrite (law_chain (K := uni)) //; apply: ler_prod => t _; rewrite ltW ?q_full //= /q.
   case: ifP => [/eqP th|_]; last by rewrite lexx.
