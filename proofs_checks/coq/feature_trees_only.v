@@ -237,4 +237,53 @@ rewrite !agree_take => /eqP e; apply: contraT => off; have [x] := not_uniform.
 by rewrite -e uniform_outside ?eqxx.
 Qed.
 End Step.
+
+Lemma card_through l (y y' : Om) : #|[set z : Om | agree (upto l) z y]| = #|[set z : Om | agree (upto l) z y']|.
+Proof.
+have [v _|noV] := pickP (@predT V); last first.
+  apply/eq_card => z; rewrite !inE; apply/agreeP/agreeP => _ t; by have := noV (z t).
+have nn : n^-1 ^+ T != 0 :> R by rewrite expf_neq0 // invr_eq0 pnatr_eq0 -lt0n; apply/card_gt0P; exists v.
+have mu := uniform_model R v; have E' (x : Om) : #|[set z : Om | agree (upto l) z x]|%:R * n^-1 ^+ T = n^-1 ^+ minn l T :> R.
+  have <- : size (pre l x) = minn l T by rewrite size_take size_tuple.
+  rewrite -(uniform_law R [::]) -Law_trunc // /marg mulr_natl -sumr_const; apply: eq_big => [z|z _]; first by rewrite inE.
+  by rewrite /Law uniform_law size_tuple.
+apply/eqP; rewrite -(eqr_nat R); apply/eqP/(mulIf nn); by rewrite !E'.
+Qed.
+
+Lemma tree_levels l : (l <= T)%N -> forall y y' : Om, agree (upto l) (D y) (D y') = agree (upto l) y y'.
+Proof.
+move eqn: (T - l)%N => m; elim: m l eqn => [|m IHm] l el lT y y0.
+  have all (z z' : Om) : agree (upto l) z z' = (z == z').
+    rewrite -agree_all; apply: eq_forallb => t; suff -> : upto l t by [].
+    by rewrite /upto (leq_trans (ltn_ord t)) // -subn_eq0 el.
+  by rewrite !all (can_eq DE).
+have {}lT : (l < T)%N by rewrite -subn_gt0 el.
+have IH := IHm l.+1; rewrite subnS el in IH; have {}IH := IH erefl lT.
+have incl (y1 y2 : Om) : agree (upto l) (D y1) (D y2) -> agree (upto l) y1 y2.
+  have [b bn|same] := pickP (fun b => b != y2 (Ordinal lT)); first exact: (step_inclusion (y2 (Ordinal lT)) bn IH).
+  by move=> _; apply/agreeP => t _; rewrite (eqP (negbFE (same (y1 t)))) (eqP (negbFE (same (y2 t)))).
+apply/idP/idP => [|yy0]; first exact: incl.
+have : [set z | agree (upto l) z (D y0)] == D @: [set y1 | agree (upto l) y1 y0].
+  rewrite eqEcard (card_imset _ (can_inj DE)) (card_through l y0 (D y0)) leqnn andbT.
+  apply/subsetP => z; rewrite inE -{1}[z]ED => az; apply/imsetP; exists (E z); rewrite ?ED // inE.
+  exact: incl.
+move/eqP/setP/(_ (D y)); rewrite inE => ->; apply/imsetP; exists y => //.
+by rewrite inE.
+Qed.
 End Only.
+
+(* "Take W = V^T with its own prefix order, k >= 2.  Local composition commutes with D for all full-support models iff D is a
+   prefix-tree isomorphism" *)
+Theorem theorem_6_2 (R : realFieldType) (V I : finType) (T : nat) (c : convention) (D : {ffun 'I_T -> V} -> {ffun 'I_T -> V}) :
+  (1 < #|I|)%N -> bijective D -> commutes R I c D <-> tree_isomorphism D.
+Proof.
+move=> /card_gt1P[i1 [i2 [_ _ i12]]] [E DE ED]; split=> [comm|]; last exact: theorem_6_2_if.
+have lev := tree_levels DE ED i12 comm.
+have all l y y' : agree (upto l) (D y) (D y') = agree (upto l) y y'.
+  have [lT|/ltnW Tl] := leqP l T; first exact: lev.
+  have up (z z' : {ffun 'I_T -> V}) : agree (upto l) z z' = agree (upto T) z z'.
+    by apply: eq_forallb => t; rewrite /upto ltn_ord (leq_trans (ltn_ord t)).
+  by rewrite !up lev.
+exists E; split=> // l y y'; first by rewrite all.
+by rewrite -[agree _ (E y) _]all !ED.
+Qed.
