@@ -1,7 +1,7 @@
 (* theory.md Theorem 6.4': for one background with independent feature blocks, the token sampler is exact for every tilt of
    the expert blocks where these stay independent given every prefix. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition marginals laws masks features.
+From factorcomp Require Import setting composition interaction marginals laws masks features.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -236,4 +236,62 @@ rewrite eL /PG eW; have -> : ZG w b p T = 1; last by rewrite divr1.
 by rewrite /ZG (sum_word T (W w b p [::]) xpredT) -eZ; apply: eq_bigr => y' _; apply: eW.
 Qed.
 End Tilt.
+
+(* ---- "(ii) => (iii): equality of coefficient tensors" ---- *)
+Section Coefficients.
+(* "for all tilts P_i ∝ P_b f_i(z_{M_i}), f_i > 0, Z(h) = 1 on Reach(p_b)", in phi: N(h) = Phi(h) (tilt_Z) *)
+Definition balanced := forall f, (forall i u, 0 < f i u) -> (forall i, local_to (inbl i) (f i)) ->
+  forall h, (size h < T)%N -> reach b h -> \sum_a b h a * \prod_i phi f i (rcons h a) = \prod_i phi f i h.
+
+Lemma balanced_mixes : balanced -> mixes.
+Proof.
+move=> bal h x0 hT rh; apply/eqP; rewrite -subr_eq0; apply/eqP.
+pose cf u := \sum_a b h a * \prod_i post (rcons h a) i u - \prod_i post h i u.
+rewrite -/(cf x0).
+pose ind i u : R := (agree (inbl i) u x0)%:R.
+have total f : (forall i u, 0 < f i u) -> (forall i, local_to (inbl i) (f i)) ->
+    \sum_(u | agree (inb blk None) u x0) (\prod_i f i u) * cf u = 0.
+  move=> f0 fl; have := bal f f0 fl h hT rh.
+  rewrite (prod_phi x0 fl) (eq_bigr (fun a => \sum_(u | agree (inb blk None) u x0) b h a * (\prod_i f i u * \prod_i post (rcons h a) i u))) => [|a _]; last first.
+    by rewrite (prod_phi x0 fl) mulr_sumr.
+  rewrite exchange_big /= => /eqP; rewrite -subr_eq0 -sumrB => /eqP e; rewrite -[RHS]e; apply: eq_bigr => u _.
+  by rewrite /cf mulrBr mulr_sumr; congr (_ - _); apply: eq_bigr => a _; rewrite mulrCA.
+pose m (A : {set I}) := \sum_(u | agree (inb blk None) u x0) (\prod_(i in A) ind i u) * cf u.
+have m0 (A : {set I}) : m A = 0.
+  move: {2}#|A| (leqnn #|A|) => k; elim: k A => [|k IHk] A cA.
+    have /eqP -> : A == set0 by rewrite -cards_eq0 -leqn0.
+    have one := total (fun _ _ => 1) (fun _ _ => @ltr01 R) (fun _ _ _ _ => erefl); rewrite -[RHS]one.
+    by apply: eq_bigr => u _; rewrite big_set0 big1.
+  pose x i u : R := if i \in A then ind i u else 0.
+  have f0 i u : 0 < x i u + 1 by rewrite ltr_paddl ?ltr01 // /x; case: ifP => // _; rewrite ler0n.
+  have fl i : local_to (inbl i) (fun u => x i u + 1).
+    by move=> u u' e; rewrite /x /ind; case: ifP => // _; congr (_%:R + 1); rewrite !(agree_sym _ _ x0) (agree_eq e).
+  have := total _ f0 fl; rewrite (eq_bigr (fun u => \sum_(B : {set I}) (\prod_(i in B) x i u) * cf u)) => [|u _]; last first.
+    by rewrite prod_addr1 mulr_suml.
+  rewrite exchange_big /= (bigD1 A) //= [X in _ + X]big1 ?addr0 => [e|B BA].
+    by apply: (etrans _ e); rewrite /m; apply: eq_bigr => u _; congr (_ * _); apply: eq_bigr => i iA; rewrite /x iA.
+  have [BsA|/subsetPn[i iB iA]] := boolP (B \subset A); last first.
+    by apply: big1 => u _; rewrite (bigD1 i) //= /x (negPf iA) !mul0r.
+  have ltB : (#|B| < #|A|)%N by apply: proper_card; rewrite properEneq BA.
+  apply: (etrans _ (IHk B _)); last by rewrite -ltnS (leq_trans ltB).
+  by rewrite /m; apply: eq_bigr => u _; congr (_ * _); apply: eq_bigr => i iB; rewrite /x (subsetP BsA).
+have := m0 setT; rewrite /m (bigD1 x0) /=; last by apply/agreeP.
+rewrite big1 ?mul1r => [|i _]; last by rewrite /ind (_ : agree _ _ _) //; apply/agreeP.
+rewrite big1 ?addr0 // => u /andP[/agreeP uN ux].
+have [t nt] : exists t, u t != x0 t.
+  apply/existsP; apply: contraR ux; rewrite negb_exists => /forallP e; apply/eqP/ffunP => t.
+  by apply/eqP; have := e t; rewrite negbK.
+case E: (blk t) => [i|]; last by rewrite uN ?eqxx // /inb E in nt.
+rewrite (bigD1 i) ?inE //= /ind (_ : agree _ _ _ = false) ?mul0r //.
+by apply/negP => /agreeP/(_ t); rewrite /inb E eqxx => /(_ isT) e; rewrite e eqxx in nt.
+Qed.
+
+(* "(iii) <=> (ii)" *)
+Theorem theorem_6_4_prime_ii_iff_iii : balanced <-> mixes.
+Proof.
+split=> [|iii f f0 fl h hT rh]; first exact: balanced_mixes.
+have [v _] := model_inhabited mb; have [y _] := word_of (T := T) v (ltnW hT).
+exact: (mixes_phi (D y) fl).
+Qed.
+End Coefficients.
 End Posteriors.
