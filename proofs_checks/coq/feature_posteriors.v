@@ -1,7 +1,7 @@
 (* theory.md Theorem 6.4': for one background with independent feature blocks, the token sampler is exact for every tilt of
    the expert blocks where these stay independent given every prefix. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition interaction marginals laws masks features.
+From factorcomp Require Import setting composition interaction marginals laws conditionals masks features.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -286,12 +286,35 @@ rewrite (bigD1 i) ?inE //= /ind (_ : agree _ _ _ = false) ?mul0r //.
 by apply/negP => /agreeP/(_ t); rewrite /inb E eqxx => /(_ isT) e; rewrite e eqxx in nt.
 Qed.
 
-(* "(iii) <=> (ii)" *)
-Theorem theorem_6_4_prime_ii_iff_iii : balanced <-> mixes.
+(* "(ii) for all such tilts Z(h) = 1 on Reach(p_b)" *)
+Definition Z_one c := forall (f : I -> Fe -> R) (p : I -> kernel R V), (forall i u, 0 < f i u) ->
+  (forall i, local_to (inbl i) (f i)) -> (forall i, is_model (p i)) ->
+  (forall i (y : Om), Law (p i) y = Pb y * f i (D y) / \sum_(u : Om) Pb u * f i (D u)) ->
+  forall h, (size h < T)%N -> reach b h -> Zk (@weight R V I c) b p h = 1.
+
+(* "(ii) <=> (iii)" *)
+Theorem theorem_6_4_prime_ii_iii c : Z_one c <-> mixes.
 Proof.
-split=> [|iii f f0 fl h hT rh]; first exact: balanced_mixes.
-have [v _] := model_inhabited mb; have [y _] := word_of (T := T) v (ltnW hT).
-exact: (mixes_phi (D y) fl).
+split=> [Z1|iii f p f0 fl mp tilted h hT rh]; last first.
+  have [v _] := model_inhabited mb; have [y _] := word_of (T := T) v (ltnW hT).
+  exact: (theorem_6_4_prime_iii_ii (D y) f0 fl mp tilted).
+apply: balanced_mixes => f f0 fl h hT rh.
+pose N i := \sum_(u : Om) Pb u * f i (D u).
+have g0 i (y : Om) : 0 <= Pb y * f i (D y) by rewrite mulr_ge0 ?law_ge0 // ltW.
+have Nn i : N i != 0.
+  apply/eqP => e; have /eqP := Law_sum1 T mb; rewrite big1 ?(eq_sym 0) ?oner_eq0 // => y _; apply/eqP.
+  have /eqP := psumr_eq0P (fun y _ => g0 i y) e (i := y) isT.
+  by rewrite mulf_eq0 (gt_eqF (f0 _ _)) orbF.
+pose P i (y : Om) := Pb y * f i (D y) / N i.
+have P0 i y : 0 <= P i y by rewrite divr_ge0 // sumr_ge0.
+have P1 i : \sum_y P i y = 1 by rewrite -mulr_suml; apply: divff; apply: Nn.
+pose p i := conditional (P i) b.
+have mp i : is_model (p i) by apply: conditional_model => // y; apply: P0.
+have tilted i (y : Om) : Law (p i) y = Pb y * f i (D y) / N i by apply: conditional_law => [z|]; [apply: P0|apply: P1].
+have pn : \prod_i phi f i h != 0.
+  by apply/prodf_neq0 => i _; rewrite gt_eqF // (phi_gt0 f0) // ltnW.
+have := Z1 f p f0 fl mp tilted h hT rh; rewrite (tilt_Z f0 mp tilted) // => /(canRL (divfK pn)) ->.
+by rewrite mul1r.
 Qed.
 End Coefficients.
 End Posteriors.
