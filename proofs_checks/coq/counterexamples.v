@@ -1,6 +1,6 @@
 (* theory.md CE 1.6 and CE 6.3 over rat: a computable mirror on bool x bool, proved equal, then vm_compute. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition total_variation features.
+From factorcomp Require Import setting composition total_variation laws features.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
