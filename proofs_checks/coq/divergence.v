@@ -21,9 +21,12 @@ Lemma mean_gt0 : 0 < mean.
 Proof.
 have term0 y : 0 <= p y * F y.
   by have [->|n] := eqVneq (p y) 0; rewrite ?mul0r // mulr_ge0 // ltW // F0.
-rewrite lt_def sumr_ge0 // andbT; apply: contra_eq_neq p1 => e; rewrite big1 ?eq_sym ?oner_eq0 // => y _.
-apply/eqP; apply: contraT => n; have /eqP := psumr_eq0P (fun y _ => term0 y) e (i := y) isT.
-by rewrite mulf_eq0 (negPf n) gt_eqF // F0.
+have [y yn] : exists y, p y != 0.
+  apply/existsP; apply: contraT; rewrite negb_exists => /forallP a.
+  have := p1; rewrite big1 => [/eqP|y _]; first by rewrite eq_sym oner_eq0.
+  by have := a y; rewrite negbK => /eqP.
+rewrite (bigD1 y) //= ltr_paddr //; first by apply: sumr_ge0.
+by rewrite mulr_gt0 ?F0 // lt_def yn p0.
 Qed.
 
 (* 8.1: "Exact: KL(p||q) = log E_p e^f - E_p f (Jensen gap)" *)
@@ -62,13 +65,14 @@ have PL1 : \sum_y PL y = 1 by apply: (PL_sum1 mb mp alive).
 have F0 y : PL y != 0 -> 0 < F y by apply: (e_S_gt0 mb mp alive); rewrite size_tuple.
 have ZE : ZG w b p T = \sum_y PL y * F y by apply: (theorem_1_5_1_mean alive).
 have qE y : PG y = tilted PL F y by rewrite /PG (theorem_1_5_1 alive) /tilted -ZE.
-have KLe P Q P' Q' : P =1 P' -> Q =1 Q' -> KL E P Q = KL E P' Q'.
-  by move=> e e'; apply: eq_bigr => y _; rewrite e e'.
 have mE : \sum_y PL y * E (S y) = \sum_y PL y * F y.
   apply: eq_bigr => y _; have [->|n] := eqVneq (PL y) 0; first by rewrite !mul0r.
   by rewrite logaK // F0.
-split; first by rewrite (KLe _ _ _ _ (frefl PL) qE) mE; apply: lemma_8_1_jensen.
-rewrite (KLe _ _ _ _ qE (frefl PL)) ZE lemma_8_1_jensen_reverse //.
+split.
+  rewrite (_ : KL E PL PG = KL E PL (tilted PL F)); last by apply: eq_bigr => y _; rewrite qE.
+  by rewrite mE; apply: lemma_8_1_jensen.
+rewrite (_ : KL E PG PL = KL E (tilted PL F) PL); last by apply: eq_bigr => y _; rewrite qE.
+rewrite ZE lemma_8_1_jensen_reverse //.
 by congr (_ - _); apply: eq_bigr => y _; rewrite qE.
 Qed.
 
