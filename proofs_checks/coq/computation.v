@@ -16,7 +16,7 @@ Definition rows := seq nat -> row.                           (* tokens are numbe
 Definition tables (l : seq (seq nat * row)) (r : row) : rows :=
   fun h => foldr (fun e rest => if e.1 == h then e.2 else rest) r l.
 
-Definition cell (r : row) y : Q := nth 0%Q r y.
+Definition entry (r : row) y : Q := nth 0%Q r y.
 Definition null (x : Q) := Qeq_bool x 0.
 Definition qsum := foldr (fun x a => Qred (x + a)) 0%Q.
 
@@ -24,18 +24,18 @@ Definition qsum := foldr (fun x a => Qred (x + a)) 0%Q.
 Section OneStep.
 Variable cancel : bool.
 Definition qdrop (b : row) (ps : seq row) y :=
-  Qred (cell b y * foldr (fun p a => Qred (Qred (cell p y / cell b y) * a)) 1%Q ps)%Q.
+  Qred (entry b y * foldr (fun p a => Qred (Qred (entry p y / entry b y) * a)) 1%Q ps)%Q.
 Definition qweight b ps y :=
-  if cancel && null (cell b y)
-  then if (count (fun p => ~~ null (cell p y)) ps <= 1)%N then qsum [seq cell p y | p <- ps] else 0%Q
+  if cancel && null (entry b y)
+  then if (count (fun p => ~~ null (entry p y)) ps <= 1)%N then qsum [seq entry p y | p <- ps] else 0%Q
   else qdrop b ps y.
 Definition qweights n b ps : row := mkseq (qweight b ps) n.+1.
-Definition qtotal n (r : row) := qsum (mkseq (cell r) n.+1).
+Definition qtotal n (r : row) := qsum (mkseq (entry r) n.+1).
 Definition qnorm n b ps : row := let w := qweights n b ps in let z := qtotal n w in [seq Qred (x / z)%Q | x <- w].
 End OneStep.
 
 (* along sequences *)
-Fixpoint qlaw (f : rows) h s := if s is y :: s' then Qred (cell (f h) y * qlaw f (rcons h y) s')%Q else 1%Q.
+Fixpoint qlaw (f : rows) h s := if s is y :: s' then Qred (entry (f h) y * qlaw f (rcons h y) s')%Q else 1%Q.
 Fixpoint words n T : seq (seq nat) :=
   if T is T'.+1 then flatten [seq [seq y :: s | s <- words n T'] | y <- iota 0 n.+1] else [:: [::]].
 Definition prefixes n T := flatten [seq words n l | l <- iota 0 T].
@@ -56,7 +56,7 @@ Local Notation V := (ordinal_finType n.+1).
 Definition token (m : nat) : 'I_n.+1 := Ordinal (ltn_pmod m (ltn0Sn n)).
 Definition word (s : seq nat) : seq 'I_n.+1 := map token s.
 Definition vals (s : seq 'I_n.+1) : seq nat := map val s.
-Definition dist_of (r : row) : dist R V := [ffun y => QR (cell r (val y))].
+Definition dist_of (r : row) : dist R V := [ffun y => QR (entry r (val y))].
 Definition model (f : rows) : kernel R V := fun h => dist_of (f (vals h)).
 Definition experts (fs : seq rows) : 'I_(size fs) -> kernel R V := fun i => model (nth (fun=> [::]) fs i).
 
@@ -122,16 +122,16 @@ by case: ifP; rewrite ?QR0.
 Qed.
 
 (* models *)
-Lemma modelE f h y : model f h y = QR (cell (f (vals h)) (val y)). Proof. exact: ffunE. Qed.
+Lemma modelE f h y : model f h y = QR (entry (f (vals h)) (val y)). Proof. exact: ffunE. Qed.
 
 Definition qdist (r : row) := all (Qle_bool 0) r && Qeq_bool (qtotal n r) 1.
 Lemma dist_ofP r : qdist r -> is_dist (dist_of r).
 Proof.
 case/andP => /(all_nthP 0%Q) r0 r1; split=> [y|].
-  rewrite ffunE QR_ge0 /cell; have [yr|ry] := ltnP (val y) (size r); first exact: r0.
+  rewrite ffunE QR_ge0 /entry; have [yr|ry] := ltnP (val y) (size r); first exact: r0.
   by rewrite nth_default.
 under eq_bigr do rewrite ffunE.
-by rewrite (sum_tokens (cell r)) (QR_eqb _ r1) QR1.
+by rewrite (sum_tokens (entry r)) (QR_eqb _ r1) QR1.
 Qed.
 
 Lemma tables_model l r : all qdist (r :: map snd l) -> is_model (model (tables l r)).
@@ -140,7 +140,7 @@ move=> a h; apply: dist_ofP; rewrite /tables; elim: l a => [|e l IH] /=; first b
 by case/and3P => dr de dl; case: ifP => // _; apply: IH; rewrite /= dr.
 Qed.
 
-Definition qsame (r r' : row) := all (fun y => Qeq_bool (cell r y) (cell r' y)) (iota 0 n.+1).
+Definition qsame (r r' : row) := all (fun y => Qeq_bool (entry r y) (entry r' y)) (iota 0 n.+1).
 Lemma dist_of_eq r r' : (dist_of r == dist_of r') = qsame r r'.
 Proof.
 apply/eqP/allP => [/ffunP e y|e]; last first.
@@ -171,39 +171,39 @@ Lemma big_experts (A : Type) (idx : A) (op : Monoid.com_law idx) h (F : row -> A
   \big[op/idx]_(i : 'I_(size fs)) F (nth (fun=> [::]) fs i h) = \big[op/idx]_(f <- fs) F (f h).
 Proof. by rewrite (big_nth (fun=> [::])) big_mkord. Qed.
 
-Lemma wkE h y : wk w b p h y = QR (cell (wrows cancel n fb fs (vals h)) (val y)).
+Lemma wkE h y : wk w b p h y = QR (entry (wrows cancel n fb fs (vals h)) (val y)).
 Proof.
-rewrite /wrows /qweights /cell nth_mkseq; last exact: ltn_ord.
+rewrite /wrows /qweights /entry nth_mkseq; last exact: ltn_ord.
 rewrite /wk /qweight.
 have drop_eq : wdrop (b h) (fun i => p i h) y = QR (qdrop (fb (vals h)) [seq f (vals h) | f <- fs] (val y)).
   rewrite /wdrop /qdrop QRred QRM ffunE; congr (_ * _).
   under eq_bigr do rewrite !ffunE.
-  rewrite (big_experts _ (vals h) (fun r => QR (cell r (val y)) / QR (cell (fb (vals h)) (val y)))).
+  rewrite (big_experts _ (vals h) (fun r => QR (entry r (val y)) / QR (entry (fb (vals h)) (val y)))).
   by elim: fs => [|f l IH]; rewrite ?big_nil /= ?QR1 // big_cons IH QRred QRM QRred QRM QRV.
 case: cancel; last exact: drop_eq.
 rewrite /= /wcancel ffunE QR_eq0 -/(null _); case: ifP => // _.
-have -> : #|[set i | p i h y != 0]| = count (fun r => ~~ null (cell r (val y))) [seq f (vals h) | f <- fs].
-  rewrite -sum1_card big_mkcond count_map -sum1_count [RHS]big_mkcond -(big_experts _ (vals h) (fun r => if ~~ null (cell r (val y)) then 1%N else 0%N)).
+have -> : #|[set i | p i h y != 0]| = count (fun r => ~~ null (entry r (val y))) [seq f (vals h) | f <- fs].
+  rewrite -sum1_card big_mkcond count_map -sum1_count [RHS]big_mkcond -(big_experts _ (vals h) (fun r => if ~~ null (entry r (val y)) then 1%N else 0%N)).
   by apply: eq_bigr => i _; rewrite inE modelE QR_eq0.
 case: ifP => _; last by rewrite QR0.
-rewrite qsumE !big_map -(big_experts _ (vals h) (fun r => QR (cell r (val y)))).
+rewrite qsumE !big_map -(big_experts _ (vals h) (fun r => QR (entry r (val y)))).
 by apply: eq_bigr => i _; rewrite ffunE.
 Qed.
 
 Lemma ZkE h : Zk w b p h = QR (qZk cancel n fb fs (vals h)).
 Proof.
 rewrite /Zk /Z; under eq_bigr do rewrite -/(wk w b p h _) wkE.
-by rewrite (sum_tokens (cell (wrows cancel n fb fs (vals h)))).
+by rewrite (sum_tokens (entry (wrows cancel n fb fs (vals h)))).
 Qed.
 
-Lemma compE h : comp w b p h = model (qcomp cancel n fb fs) h.
+Lemma comp_rows h : comp w b p h = model (qcomp cancel n fb fs) h.
 Proof.
 apply/ffunP => y; rewrite !ffunE -/(wk w b p h y) -/(Zk w b p h) wkE ZkE /qcomp /qnorm.
-rewrite /cell (nth_map 0%Q); last by rewrite size_mkseq; apply: ltn_ord.
+rewrite /entry (nth_map 0%Q); last by rewrite size_mkseq; apply: ltn_ord.
 by rewrite QRred QRM QRV.
 Qed.
 Lemma law_compE h s : law (comp w b p) h s = QR (qlaw (qcomp cancel n fb fs) (vals h) (vals s)).
-Proof. by rewrite -lawE; elim: s h => //= y s IH h; rewrite IH compE. Qed.
+Proof. by rewrite -lawE; elim: s h => //= y s IH h; rewrite IH comp_rows. Qed.
 Lemma reach_compE h : reach (comp w b p) h = ~~ null (qlaw (qcomp cancel n fb fs) [::] (vals h)).
 Proof. by rewrite /reach law_compE QR_eq0. Qed.
 Lemma WE h s : W w b p h s = QR (qlaw (wrows cancel n fb fs) (vals h) (vals s)).
@@ -229,7 +229,7 @@ Arguments experts : clear implicits.
 Arguments experts R n%N fs i h.
 Arguments wkE {R n} cancel {fb fs} h y.
 Arguments ZkE {R n} cancel {fb fs} h.
-Arguments compE {R n} cancel {fb fs} h.
+Arguments comp_rows {R n} cancel {fb fs} h.
 Arguments law_compE {R n} cancel {fb fs} h s.
 Arguments reach_compE {R n} cancel {fb fs} h.
 Arguments WE {R n} cancel {fb fs} h s.
@@ -262,14 +262,14 @@ Local Notation p := (experts R n fs).
 Local Notation cw := (@wcancel R V I).
 Local Notation dw := (@wdrop R V I).
 Lemma cancel_Z h : Zk cw b p h = QR (qZk true n fb fs (vals h)). Proof. exact: (ZkE true). Qed.
-Lemma cancel_comp h : comp cw b p h = model R n (qcomp true n fb fs) h. Proof. exact: (compE true). Qed.
+Lemma cancel_comp h : comp cw b p h = model R n (qcomp true n fb fs) h. Proof. exact: (comp_rows true). Qed.
 Lemma cancel_law h s : law (comp cw b p) h s = QR (qlaw (qcomp true n fb fs) (vals h) (vals s)). Proof. exact: (law_compE true). Qed.
 Lemma cancel_reach h : reach (comp cw b p) h = ~~ null (qlaw (qcomp true n fb fs) [::] (vals h)). Proof. exact: (reach_compE true). Qed.
 Lemma cancel_W h s : W cw b p h s = QR (qlaw (wrows true n fb fs) (vals h) (vals s)). Proof. exact: (WE true). Qed.
 Lemma cancel_ZG T : ZG cw b p T = QR (qZG true n fb fs T). Proof. exact: (ZGE true). Qed.
 Lemma cancel_PG T s : PG cw b p T s = QR (qlaw (wrows true n fb fs) [::] (vals s) / qZG true n fb fs T)%Q. Proof. exact: (PGE true). Qed.
 Lemma drop_Z h : Zk dw b p h = QR (qZk false n fb fs (vals h)). Proof. exact: (ZkE false). Qed.
-Lemma drop_comp h : comp dw b p h = model R n (qcomp false n fb fs) h. Proof. exact: (compE false). Qed.
+Lemma drop_comp h : comp dw b p h = model R n (qcomp false n fb fs) h. Proof. exact: (comp_rows false). Qed.
 Lemma drop_law h s : law (comp dw b p) h s = QR (qlaw (qcomp false n fb fs) (vals h) (vals s)). Proof. exact: (law_compE false). Qed.
 Lemma drop_reach h : reach (comp dw b p) h = ~~ null (qlaw (qcomp false n fb fs) [::] (vals h)). Proof. exact: (reach_compE false). Qed.
 Lemma drop_W h s : W dw b p h s = QR (qlaw (wrows false n fb fs) (vals h) (vals s)). Proof. exact: (WE false). Qed.
@@ -287,8 +287,7 @@ Ltac on_rows :=
 (* a claim about models of rows, by computing on the rows *)
 Ltac by_rows :=
   lazymatch goal with
-  | |- masses _ ?F = ?l => let l' := rows_of l in transitivity (map QR l'); last reflexivity;
-      apply: masses_eq; last (vm_compute; reflexivity);
-      let s := fresh "s" in move=> s; on_rows; reflexivity
+  | |- @masses ?R _ _ _ = ?l => let l' := rows_of l in change l with (map (@QR R) l');
+      apply: masses_eq; [let s := fresh "s" in move=> s; on_rows; reflexivity|vm_compute; reflexivity]
   | |- _ => on_rows; first [apply: QR_eqb|idtac]; vm_compute; reflexivity
   end.

@@ -1,2 +1,0 @@
-From factorcomp Require Import computation.
-About model. About experts. About ZkE. About law_compE. About masses. About token.
