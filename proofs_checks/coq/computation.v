@@ -47,6 +47,7 @@ Definition wrows : rows := fun h => qweights cancel n (fb h) [seq f h | f <- fs]
 Definition qcomp : rows := fun h => qnorm cancel n (fb h) [seq f h | f <- fs].
 Definition qZk h := qtotal n (wrows h).
 Definition qZG T := qmass n T predT (qlaw wrows [::]).
+Definition qPG T s := (qlaw wrows [::] s / qZG T)%Q.
 End Operators.
 
 (* ---- what the rows stand for ---- *)
@@ -213,7 +214,7 @@ by rewrite QRred QRM IH wkE vals_rcons.
 Qed.
 Lemma ZGE T : ZG w b p T = QR (qZG cancel n fb fs T).
 Proof. by rewrite /ZG; under eq_bigr do rewrite WE; rewrite (sum_words T (qlaw _ [::]) predT). Qed.
-Lemma PGE T s : PG w b p T s = QR (qlaw (wrows cancel n fb fs) [::] (vals s) / qZG cancel n fb fs T)%Q.
+Lemma PGE T s : PG w b p T s = QR (qPG cancel n fb fs T (vals s)).
 Proof. by rewrite /PG WE ZGE QRM QRV. Qed.
 Lemma devE i h : dev b p i h = ~~ qsame (nth (fun=> [::]) fs i (vals h)) (fb (vals h)).
 Proof. by rewrite /dev dist_of_eq. Qed.
@@ -267,14 +268,14 @@ Lemma cancel_law h s : law (comp cw b p) h s = QR (qlaw (qcomp true n fb fs) (va
 Lemma cancel_reach h : reach (comp cw b p) h = ~~ null (qlaw (qcomp true n fb fs) [::] (vals h)). Proof. exact: (reach_compE true). Qed.
 Lemma cancel_W h s : W cw b p h s = QR (qlaw (wrows true n fb fs) (vals h) (vals s)). Proof. exact: (WE true). Qed.
 Lemma cancel_ZG T : ZG cw b p T = QR (qZG true n fb fs T). Proof. exact: (ZGE true). Qed.
-Lemma cancel_PG T s : PG cw b p T s = QR (qlaw (wrows true n fb fs) [::] (vals s) / qZG true n fb fs T)%Q. Proof. exact: (PGE true). Qed.
+Lemma cancel_PG T s : PG cw b p T s = QR (qPG true n fb fs T (vals s)). Proof. exact: (PGE true). Qed.
 Lemma drop_Z h : Zk dw b p h = QR (qZk false n fb fs (vals h)). Proof. exact: (ZkE false). Qed.
 Lemma drop_comp h : comp dw b p h = model R n (qcomp false n fb fs) h. Proof. exact: (comp_rows false). Qed.
 Lemma drop_law h s : law (comp dw b p) h s = QR (qlaw (qcomp false n fb fs) (vals h) (vals s)). Proof. exact: (law_compE false). Qed.
 Lemma drop_reach h : reach (comp dw b p) h = ~~ null (qlaw (qcomp false n fb fs) [::] (vals h)). Proof. exact: (reach_compE false). Qed.
 Lemma drop_W h s : W dw b p h s = QR (qlaw (wrows false n fb fs) (vals h) (vals s)). Proof. exact: (WE false). Qed.
 Lemma drop_ZG T : ZG dw b p T = QR (qZG false n fb fs T). Proof. exact: (ZGE false). Qed.
-Lemma drop_PG T s : PG dw b p T s = QR (qlaw (wrows false n fb fs) [::] (vals s) / qZG false n fb fs T)%Q. Proof. exact: (PGE false). Qed.
+Lemma drop_PG T s : PG dw b p T s = QR (qPG false n fb fs T (vals s)). Proof. exact: (PGE false). Qed.
 End ByConvention.
 
 Ltac rows_of l := match l with nil => constr:(@nil Q) | cons (QR ?x) ?t => let u := rows_of t in constr:(@cons Q x u) end.
