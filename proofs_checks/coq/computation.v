@@ -3,7 +3,7 @@
    composition.v defines. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith Qabs.
-From factorcomp Require Import setting composition local_global total_variation rationals.
+From factorcomp Require Import setting composition skills joint rationals.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Delimit Scope nat_scope with N.
@@ -160,35 +160,49 @@ Lemma reachE f h : reach (model f) h = ~~ null (qlaw f [::] (vals h)).
 Proof. by rewrite /reach lawE QR_eq0. Qed.
 
 (* composition: the weights by convention *)
-Definition weight_of I (cancel : bool) := if cancel then @wcancel R V I else @wdrop R V I.
+Definition weight_of (V I : finType) (cancel : bool) := if cancel then @wcancel R V I else @wdrop R V I.
+
+Lemma big_experts (A : Type) (idx : A) (op : Monoid.com_law idx) (fs : seq rows) (F : rows -> A) :
+  \big[op/idx]_(i : 'I_(size fs)) F (nth (fun=> [::]) fs i) = \big[op/idx]_(f <- fs) F f.
+Proof. by rewrite (big_nth (fun=> [::])) big_mkord. Qed.
+
+(* one token; V may also be a set of sequences *)
+Lemma weightE cancel (V' : finType) (fs : seq rows) (b : dist R V') (p : 'I_(size fs) -> dist R V') y rb m (F : rows -> row) :
+  b y = QR (entry rb m) -> (forall i, p i y = QR (entry (F (nth (fun=> [::]) fs i)) m)) ->
+  @weight_of V' (ordinal_finType (size fs)) cancel b p y = QR (qweight cancel rb (map F fs) m).
+Proof.
+move=> eb ep; rewrite /qweight.
+have drop_eq : wdrop b p y = QR (qdrop rb (map F fs) m).
+  rewrite /wdrop /qdrop QRred QRM eb; congr (_ * _); under eq_bigr do rewrite ep.
+  rewrite (big_experts _ _ (fun f => QR (entry (F f) m) / QR (entry rb m))).
+  by elim: fs {p ep} => [|f l IH]; rewrite ?big_nil /= ?QR1 // big_cons IH QRred QRM QRred QRM QRV.
+case: cancel; last exact: drop_eq.
+rewrite /= /wcancel eb QR_eq0 -/(null _); case: ifP => // _.
+have -> : #|[set i | p i y != 0]| = count (fun r => ~~ null (entry r m)) (map F fs).
+  rewrite -sum1_card big_mkcond count_map -sum1_count [RHS]big_mkcond.
+  rewrite -(big_experts _ _ (fun f => if ~~ null (entry (F f) m) then 1%N else 0%N)).
+  by apply: eq_bigr => i _; rewrite inE ep QR_eq0.
+case: ifP => _; last by rewrite QR0.
+rewrite qsumE !big_map -(big_experts _ _ (fun f => QR (entry (F f) m))).
+by apply: eq_bigr => i _; rewrite ep.
+Qed.
+
+Lemma cancel_weight (V' : finType) (fs : seq rows) (b : dist R V') (p : 'I_(size fs) -> dist R V') y rb m (F : rows -> row) :
+  b y = QR (entry rb m) -> (forall i, p i y = QR (entry (F (nth (fun=> [::]) fs i)) m)) ->
+  @wcancel R V' (ordinal_finType (size fs)) b p y = QR (qweight true rb (map F fs) m).
+Proof. exact: (weightE true). Qed.
+
 Section Composition.
 Variables (cancel : bool) (fb : rows) (fs : seq rows).
 Local Notation I := (ordinal_finType (size fs)).
-Local Notation w := (@weight_of I cancel).
+Local Notation w := (@weight_of V I cancel).
 Local Notation b := (model fb).
 Local Notation p := (experts (fs := fs)).
-
-Lemma big_experts (A : Type) (idx : A) (op : Monoid.com_law idx) h (F : row -> A) :
-  \big[op/idx]_(i : 'I_(size fs)) F (nth (fun=> [::]) fs i h) = \big[op/idx]_(f <- fs) F (f h).
-Proof. by rewrite (big_nth (fun=> [::])) big_mkord. Qed.
 
 Lemma wkE h y : wk w b p h y = QR (entry (wrows cancel n fb fs (vals h)) (val y)).
 Proof.
 rewrite /wrows /qweights /entry nth_mkseq; last exact: ltn_ord.
-rewrite /wk /qweight.
-have drop_eq : wdrop (b h) (fun i => p i h) y = QR (qdrop (fb (vals h)) [seq f (vals h) | f <- fs] (val y)).
-  rewrite /wdrop /qdrop QRred QRM ffunE; congr (_ * _).
-  under eq_bigr do rewrite !ffunE.
-  rewrite (big_experts _ (vals h) (fun r => QR (entry r (val y)) / QR (entry (fb (vals h)) (val y)))).
-  by elim: fs => [|f l IH]; rewrite ?big_nil /= ?QR1 // big_cons IH QRred QRM QRred QRM QRV.
-case: cancel; last exact: drop_eq.
-rewrite /= /wcancel ffunE QR_eq0 -/(null _); case: ifP => // _.
-have -> : #|[set i | p i h y != 0]| = count (fun r => ~~ null (entry r (val y))) [seq f (vals h) | f <- fs].
-  rewrite -sum1_card big_mkcond count_map -sum1_count [RHS]big_mkcond -(big_experts _ (vals h) (fun r => if ~~ null (entry r (val y)) then 1%N else 0%N)).
-  by apply: eq_bigr => i _; rewrite inE modelE QR_eq0.
-case: ifP => _; last by rewrite QR0.
-rewrite qsumE !big_map -(big_experts _ (vals h) (fun r => QR (entry r (val y)))).
-by apply: eq_bigr => i _; rewrite ffunE.
+by apply: weightE => *; apply: modelE.
 Qed.
 
 Lemma ZkE h : Zk w b p h = QR (qZk cancel n fb fs (vals h)).
@@ -278,17 +292,107 @@ Lemma drop_ZG T : ZG dw b p T = QR (qZG false n fb fs T). Proof. exact: (ZGE fal
 Lemma drop_PG T s : PG dw b p T s = QR (qPG false n fb fs T (vals s)). Proof. exact: (PGE false). Qed.
 End ByConvention.
 
+
+(* ---- quantifiers over experts and over prefixes ---- *)
+Lemma count_cards A (x0 : A) (l : seq A) (a : pred A) : count a l = #|[set i : 'I_(size l) | a (nth x0 l i)]|.
+Proof.
+rewrite -sum1_card -sum1_count big_mkcond [RHS]big_mkcond (big_nth x0) big_mkord.
+by apply: eq_bigr => i _; rewrite inE.
+Qed.
+Lemma count_le1P A (x0 : A) (l : seq A) (a : pred A) :
+  reflect (forall i j : 'I_(size l), a (nth x0 l i) -> a (nth x0 l j) -> i = j) (count a l <= 1)%N.
+Proof.
+rewrite (count_cards x0); apply: (iffP card_le1_eqP) => H i j.
+  by move=> ai aj; apply: H; rewrite inE.
+by rewrite !inE => ai aj; apply: H.
+Qed.
+
+Section Quantifiers.
+Variables (R : realFieldType) (n T : nat).
+Local Notation V := (ordinal_finType n.+1).
+Implicit Types h : seq V.
+
+Lemma vals_prefixes h : (size h < T)%N -> vals h \in prefixes n T.
+Proof.
+move=> hT; apply/flatten_mapP; exists (size h); first by rewrite mem_iota.
+exact: (vals_words (in_tuple h)).
+Qed.
+Lemma prefixes_vals s : s \in prefixes n T -> exists2 h : seq V, (size h < T)%N & vals h = s.
+Proof.
+case/flatten_mapP => l; rewrite mem_iota mem_words => lT /andP[/eqP sl sn].
+by exists (word s); rewrite ?wordK // size_map sl.
+Qed.
+
+Lemma jf_rows (fb : rows) (fs : seq rows) (S : pred (seq V)) (s : pred (seq nat)) :
+  (forall h, S h = s (vals h)) ->
+  all (fun u => s u ==> (count (fun f => ~~ qsame n (f u) (fb u)) fs <= 1)%N) (prefixes n T) ->
+  jf_pt (model R n fb) (experts R n fs) [pred h | (size h < T)%N & S h].
+Proof.
+move=> eS /allP a h /andP[hT]; rewrite eS => sh i j.
+have /implyP/(_ sh)/(count_le1P (fun=> [::])) := a _ (vals_prefixes hT).
+by rewrite !devE; apply.
+Qed.
+
+(* skills: activity of a set of prefixes (Definition 3.3) *)
+Definition qalive (d : pred (seq nat)) s := has (fun u => (take (size s) u == s) && d u) (prefixes n T).
+Definition qstarted (d : pred (seq nat)) s := has (fun m => d (take m s)) (iota 0 (size s).+1).
+Definition qact d s := qalive d s && qstarted d s.
+Variables (D : pred (seq V)) (d : pred (seq nat)).
+Hypothesis Dd : forall h, D h = d (vals h).
+Lemma aliveE h : alive T D h = qalive d (vals h).
+Proof.
+apply/aliveP/hasP => [[t tT Dt]|[s /prefixes_vals[u uT <-]]].
+  exists (vals (h ++ t)); first exact: vals_prefixes.
+  by rewrite -Dd Dt andbT size_vals /vals map_cat take_size_cat ?size_map.
+rewrite size_vals /vals -map_take => /andP[/eqP/(inj_map val_inj) e du].
+by exists (drop (size h) u); rewrite -[X in X ++ _]e cat_take_drop // Dd.
+Qed.
+Lemma startedE h : started D h = qstarted d (vals h).
+Proof. by rewrite /started /qstarted size_vals; apply: eq_has => m; rewrite Dd /vals map_take. Qed.
+Lemma actE h : act T D h = qact d (vals h).
+Proof. by rewrite /act aliveE startedE. Qed.
+End Quantifiers.
+
+Section Joint.
+Variables (n T : nat) (ds : seq (pred (seq nat))).
+Local Notation V := (ordinal_finType n.+1).
+Definition sets : 'I_(size ds) -> pred (seq V) := fun i h => nth (fun=> false) ds i (vals h).
+Definition qjf_point := all (fun s => count (fun d : pred _ => d s) ds <= 1)%N (prefixes n T).
+Definition qjf_int := all (fun s => count (fun d => qact n T d s) ds <= 1)%N (prefixes n T).
+Lemma jf_pointE : jf_point T sets <-> qjf_point.
+Proof.
+split=> [jf|/allP a h hT i j di dj].
+  apply/allP => s /prefixes_vals[h hT <-]; apply/(count_le1P (fun=> false)) => i j; exact: jf.
+by have /(count_le1P (fun=> false)) := a _ (vals_prefixes hT); apply.
+Qed.
+Lemma jf_intE : jf_int T sets <-> qjf_int.
+Proof.
+have E i h : act T (sets i) h = qact n T (nth (fun=> false) ds i) (vals h) by apply: actE.
+split=> [/(theorem_4_2_active _ _ ord0) jf|/allP a].
+  by apply/allP => s /prefixes_vals[h hT <-]; apply/(count_le1P (fun=> false)) => i j; rewrite -!E; apply: jf.
+apply/(theorem_4_2_active _ _ ord0) => h i j ai aj; move: (ai) (aj); rewrite !E.
+by have /(count_le1P (fun=> false)) := a _ (vals_prefixes (act_size ai)); apply.
+Qed.
+End Joint.
+Arguments sets n%N ds i h : clear implicits.
+
 Ltac rows_of l := match l with nil => constr:(@nil Q) | cons (QR ?x) ?t => let u := rows_of t in constr:(@cons Q x u) end.
 Ltac on_rows :=
   lazymatch goal with
   | |- context [@wcancel] => rewrite ?(cancel_law, cancel_reach, cancel_Z, cancel_W, cancel_PG, cancel_ZG, cancel_comp)
   | |- context [@wdrop] => rewrite ?(drop_law, drop_reach, drop_Z, drop_W, drop_PG, drop_ZG, drop_comp)
   | |- _ => idtac
-  end; rewrite ?(lawE, reachE, model_eq, QR_eqE, QR_leE).
+  end; rewrite ?(lawE, reachE, model_eq, QR_eqE, QR_leE, QR_eq0, devE).
 (* a claim about models of rows, by computing on the rows *)
 Ltac by_rows :=
   lazymatch goal with
   | |- @masses ?R _ _ _ = ?l => let l' := rows_of l in change l with (map (@QR R) l');
       apply: masses_eq; [let s := fresh "s" in move=> s; on_rows; reflexivity|vm_compute; reflexivity]
-  | |- _ => on_rows; first [apply: QR_eqb|idtac]; vm_compute; reflexivity
+  | |- _ = dist_of _ _ _ => on_rows; apply/eqP; rewrite /model dist_of_eq; vm_compute; reflexivity
+  | |- _ => on_rows; rewrite /model ?dist_of_eq; first [apply: QR_eqb|idtac]; vm_compute; reflexivity
   end.
+(* the same at every prefix of length < T, at every path of length T *)
+Ltac at_prefixes h hT := on_rows; move: (vals h) (vals_prefixes hT); apply/allP; vm_compute; reflexivity.
+Ltac at_paths y := on_rows; move: (vals y) (vals_words y); apply/allP; vm_compute; reflexivity.
+(* each model of a (short) list of tables is one *)
+Ltac are_models := first [by apply: tables_model|rewrite /experts; case=> [[|[|[|[|?]]]] ?] //=; by apply: tables_model].

@@ -1,0 +1,126 @@
+(* The counterexamples of theory.md, sections 3, 4 and 5.  Tokens are 0, 1, ..; masses of words in lexicographic order. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+Require Import QArith.
+From factorcomp Require Import setting composition skills joint segments rationals computation.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Delimit Scope nat_scope with N.
+Local Open Scope bool_scope.
+Local Open Scope ring_scope.
+Local Opaque wcancel wdrop QR.
+
+Section Section3.
+(* "CE 3.5 (last exit is not a stopping time). Smallest: Dev={∅,(0,0)} (|V|=2,T=3). "Last deviation + 1" peeks; the canonical
+   exit is the first prefix from which no deviation can be reached." *)
+Definition Dev_3_5 : pred (seq 'I_2) := fun h => vals h \in [:: [::]; [:: 0; 0]]%N.
+Definition last_exit T (D : pred (seq 'I_2)) (y : T.-tuple 'I_2) : nat :=
+  if has (fun l => D (take l y)) (iota 0 T) then \max_(l <- iota 0 T | D (take l y)) l.+1 else T.
+Theorem counterexample_3_5 :
+  [/\ ~ stopping (@last_exit 3 Dev_3_5), stopping (@s2 _ 3 Dev_3_5)
+    & forall y : 3.-tuple 'I_2, s2 Dev_3_5 y = if take 2 (vals y) == [:: 0; 0]%N then 3 else if take 1 (vals y) == [:: 0]%N then 2 else 1].
+Proof.
+Abort.
+End Section3.
+
+Section Section4.
+Variable R : realFieldType.
+Local Notation coin := (model R 1).                          (* |V| = 2 *)
+Local Notation coins := (experts R 1).
+Local Notation wcancel := (@wcancel R _ _).
+Local Notation wdrop := (@wdrop R _ _).
+Local Notation "[ 'prefix' x ; .. ; y ]" := (word (cons x%N .. (cons y%N nil) ..)).
+Let even := [:: 1#2; 1#2]. Let sure := [:: 1; 0]%Q.
+Let fair := tables [::] even. Let zero := tables [::] sure.
+
+(* 3.7: "CE: both experts deviate only at a prefix unreachable for p^: not disjoint on V^{<T}, disjoint on R^." *)
+Definition alike := tables [:: ([::], sure)] even.
+Definition p1_3_7 := tables [:: ([::], sure); ([:: 1%N], [:: 1#4; 3#4])] even.
+Definition p2_3_7 := tables [:: ([::], sure); ([:: 1%N], [:: 3#4; 1#4])] even.
+Theorem counterexample_3_7 :
+  let b := coin alike in let p := coins [:: p1_3_7; p2_3_7] in
+  [/\ is_model b, forall i, is_model (p i),
+      forall i h, (size h < 2)%N -> dev b p i h = (vals h == [:: 1]%N),
+      jf_pt b p (Rhat wcancel 2 b p) /\ jf_int 2 (Dev b p (Rhat wcancel 2 b p))
+    & ~ jf_pt b p [pred h | (size h < 2)%N]].
+Proof.
+split; [are_models|are_models| | |].
+- move=> i h hT; rewrite devE; apply/eqP; case: i => [[|[|]]] // ?; rewrite ?[nth _ _ _]/=; at_prefixes h hT.
+- have D h : (size h < 2)%N -> reach (comp wcancel (coin alike) (coins [:: p1_3_7; p2_3_7])) h -> vals h != [:: 1]%N.
+    by move=> hT; apply/implyP; at_prefixes h hT.
+  have none i h : Rhat wcancel 2 (coin alike) (coins [:: p1_3_7; p2_3_7]) h -> ~~ dev (coin alike) (coins [:: p1_3_7; p2_3_7]) i h.
+    case/andP => hT /(D h hT); rewrite devE negbK; apply/implyP; case: i => [[|[|]]] // ?; rewrite ?[nth _ _ _]/=; at_prefixes h hT.
+  split=> [h Sh i j di|]; first by rewrite (negPf (none i h Sh)) in di.
+  apply/(theorem_4_2_active _ _ ord0) => h i j /andP[_ /startedP[m _ /andP[Sm dm]]].
+  by rewrite (negPf (none i _ Sm)) in dm.
+- move/(_ [prefix 1] isT (ord0 : 'I_2) ord_max) => H; suff: (ord0 : 'I_2) = ord_max by [].
+  by apply: H; by_rows.
+Qed.
+
+(* "CE 4.3 (smallest, T=3; none at T=2). Dev_1={∅,(0,0)}, Dev_2={(0)}: interleaving." *)
+Let d1_4_3 : pred (seq nat) := fun s => s \in [:: [::]; [:: 0; 0]]%N.
+Let d2_4_3 : pred (seq nat) := fun s => s == [:: 0]%N.
+Theorem counterexample_4_3 :
+  let Dev := sets 1 [:: d1_4_3; d2_4_3] in jf_point 3 Dev /\ ~ jf_int 3 Dev.
+Proof. by split; [apply/jf_pointE|move/jf_intE]; vm_compute. Qed.
+(* models that have these sets; they compose exactly, JF-int fails *)
+Definition p1_4_3 := tables [seq (h, [:: 1#4; 3#4]) | h <- [:: [::]; [:: 0; 0]]%N] even.
+Definition p2_4_3 := tables [:: ([:: 0%N], [:: 1#4; 3#4])] even.
+Theorem counterexample_4_3_models :
+  let b := coin fair in let p := coins [:: p1_4_3; p2_4_3] in
+  [/\ is_model b, forall i, is_model (p i), forall i h, (size h < 3)%N -> dev b p i h = sets 1 [:: d1_4_3; d2_4_3] i h,
+      jf_pt b p [pred h | (size h < 3)%N] & ~ jf_int 3 (dev b p)].
+Proof.
+have D i h : (size h < 3)%N -> dev (coin fair) (coins [:: p1_4_3; p2_4_3]) i h = sets 1 [:: d1_4_3; d2_4_3] i h.
+  by move=> hT; rewrite devE; apply/eqP; case: i => [[|[|]]] // ?; rewrite /sets ?[nth _ _ _]/=; at_prefixes h hT.
+split; [are_models|are_models|exact: D| |].
+  move=> h hT i j; rewrite !D // => di dj; by have /jf_pointE := isT : qjf_point 1 3 [:: d1_4_3; d2_4_3]; apply; eauto.
+move/(theorem_4_2_active _ _ ord0) => dis.
+have [_ []] := counterexample_4_3; apply/(theorem_4_2_active _ _ ord0) => h i j ai aj; apply: (dis h).
+Abort.
+
+(* ---- 4.4 ---- *)
+(* "(1) under `cancel`, p_b=p_1=(1,0), p_2=(1/2,1/2): r_2=1/2 is constant on supp p_1, yet p^=p_2." *)
+Theorem counterexample_4_4_1 :
+  let b := coin zero in let p := coins [:: zero; fair] in
+  [/\ forall y, p ord0 [::] y != 0 -> p ord_max [::] y / b [::] y = 1 %/ 2,
+      comp wcancel b p [::] = p ord_max [::] & comp wcancel b p [::] != p ord0 [::]].
+Proof.
+split; [|by by_rows|by by_rows] => y.
+rewrite !modelE QR_eq0 -QRV -QRM => py; apply: QR_eqb; move: py; apply/implyP.
+have: val y \in iota 0 2 by rewrite mem_iota; apply: ltn_ord.
+by move: (val y); apply/allP; vm_compute.
+Qed.
+(* "(2) under `drop`, T=k=1, p_b=(1,0), p_1=(1/2,1/2): p^=(1,0), Z=1/2." *)
+Theorem counterexample_4_4_2 :
+  let b := coin zero in let p := coins [:: fair] in
+  [/\ jf_pt b p predT, comp wdrop b p [::] = dist_of R 1 [:: 1; 0]%Q, comp wdrop b p [::] != switch b p [::]
+    & Zk wdrop b p [::] = 1 %/ 2].
+Proof.
+split; [by move=> h _ [[|]] // ? [[|]] // ? _ _; apply/val_inj|by by_rows| |by by_rows].
+rewrite /switch /assign; case: pickP => [i _|/(_ ord0)]; last by rewrite devE; vm_compute.
+by case: i => [[|]] // ?; by_rows.
+Qed.
+(* "(3') With the background admitted as a component that is false: p_b=(1/2,1/2), p_1=(1/3,2/3), p_2=(2/3,1/3) give
+   p^=p_b, Z=8/9" *)
+Theorem counterexample_4_4_3_background :
+  let b := coin fair in let p := coins [:: tables [::] [:: 1#3; 2#3]; tables [::] [:: 2#3; 1#3]] in
+  [/\ comp wcancel b p [::] = b [::], Zk wcancel b p [::] = 8 %/ 9 & dev b p ord0 [::] && dev b p ord_max [::]].
+Proof. by split; by_rows. Qed.
+(* "JF-pt is not necessary outside (3): (i) p_1(.|h) deterministic beats anything with p_2>0 there, |V|=2" *)
+Theorem counterexample_4_4_i :
+  let b := coin fair in let p := coins [:: zero; tables [::] [:: 1#4; 3#4]] in
+  comp wcancel b p [::] = p ord0 [::] /\ (dev b p ord0 [::] && dev b p ord_max [::]).
+Proof. by split; by_rows. Qed.
+(* "(ii) k=3: r_2 r_3 constant, e.g. p_b uniform, p_2=(1,1,10)/12, p_3=(10,10,1)/21"; any p_1, here (1/6,1/3,1/2) *)
+Theorem counterexample_4_4_ii :
+  let b := model R 2 (tables [::] [:: 1#3; 1#3; 1#3]) in
+  let p := experts R 2 [:: tables [::] [:: 1#6; 1#3; 1#2]; tables [::] [:: 1#12; 1#12; 10#12]; tables [::] [:: 10#21; 10#21; 1#21]] in
+  comp wcancel b p [::] = p ord0 [::] /\ forall i, dev b p i [::].
+Proof. by split; [by_rows|case=> [[|[|[|]]]] // ?; rewrite devE; vm_compute]. Qed.
+(* "(iii) hard constraints (1.9b)" *)
+Theorem counterexample_4_4_iii :
+  let b := model R 3 (tables [::] [:: 1#4; 1#4; 1#4; 1#4]) in
+  let p := experts R 3 [:: tables [::] [:: 1#2; 1#2; 0; 0]%Q; tables [::] [:: 1#3; 1#3; 1#3; 0]%Q] in
+  comp wcancel b p [::] = p ord0 [::] /\ (dev b p ord0 [::] && dev b p ord_max [::]).
+Proof. by split; by_rows. Qed.
+End Section4.
