@@ -3,7 +3,7 @@
    composition.v defines. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith Qabs.
-From factorcomp Require Import setting composition skills joint rationals.
+From factorcomp Require Import setting composition skills joint segments rationals.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Delimit Scope nat_scope with N.
@@ -352,6 +352,8 @@ Proof. by rewrite /started /qstarted size_vals; apply: eq_has => m; rewrite Dd /
 Lemma actE h : act T D h = qact d (vals h).
 Proof. by rewrite /act aliveE startedE. Qed.
 End Quantifiers.
+Arguments aliveE {n T D} d Dd h.
+Arguments actE {n T D} d Dd h.
 
 Section Joint.
 Variables (n T : nat) (ds : seq (pred (seq nat))).
@@ -376,6 +378,35 @@ Qed.
 End Joint.
 Arguments sets n%N ds i h : clear implicits.
 
+(* canonical times on a path *)
+Section Times.
+Variables (n T : nat) (D : pred (seq 'I_n.+1)) (d : pred (seq nat)).
+Hypothesis Dd : forall h, D h = d (vals h).
+Definition qs1 s := find (fun l => d (take l s)) (iota 0 T).
+Definition qs2 s := maxn (qs1 s) (find (fun l => ~~ qalive n T d (take l s)) (iota 0 T)).
+Lemma s1E (y : T.-tuple 'I_n.+1) : s1 D y = qs1 (vals y).
+Proof. by apply: eq_find => l; rewrite Dd /pre /vals map_take. Qed.
+Lemma s2E (y : T.-tuple 'I_n.+1) : s2 D y = qs2 (vals y).
+Proof.
+rewrite /s2 s1E; congr maxn; apply: eq_find => l /=.
+by rewrite (aliveE d) // /pre /vals map_take.
+Qed.
+End Times.
+Arguments s2E {n T D} d Dd y.
+
+(* probabilities of events on paths *)
+Section Events.
+Variables (R : realFieldType) (n T : nat) (E : pred (seq nat)).
+Local Notation V := (ordinal_finType n.+1).
+Local Notation mass f := (QR (qmass n T E (qlaw f [::]))).
+Lemma PrE p f : (forall s, law p [::] s = QR (qlaw f [::] (vals s))) -> @Pr R V T p (fun y => E (vals y)) = mass f.
+Proof. by move=> e; rewrite /Pr -sum_words; apply: eq_bigr => y _. Qed.
+Lemma model_Pr f : @Pr R V T (model R n f) (fun y => E (vals y)) = mass f.
+Proof. by apply: PrE => s; apply: lawE. Qed.
+Lemma cancel_Pr fb fs : @Pr R V T (comp (@wcancel R V _) (model R n fb) (experts R n fs)) (fun y => E (vals y)) = mass (qcomp true n fb fs).
+Proof. by apply: PrE => s; apply: cancel_law. Qed.
+End Events.
+
 Ltac rows_of l := match l with nil => constr:(@nil Q) | cons (QR ?x) ?t => let u := rows_of t in constr:(@cons Q x u) end.
 Ltac on_rows :=
   lazymatch goal with
@@ -388,6 +419,8 @@ Ltac by_rows :=
   lazymatch goal with
   | |- @masses ?R _ _ _ = ?l => let l' := rows_of l in change l with (map (@QR R) l');
       apply: masses_eq; [let s := fresh "s" in move=> s; on_rows; reflexivity|vm_compute; reflexivity]
+  | |- Pr (comp _ _ _) _ = _ => rewrite cancel_Pr; apply: QR_eqb; vm_compute; reflexivity
+  | |- Pr _ _ = _ => rewrite model_Pr; apply: QR_eqb; vm_compute; reflexivity
   | |- _ = dist_of _ _ _ => on_rows; apply/eqP; rewrite /model dist_of_eq; vm_compute; reflexivity
   | |- _ => on_rows; rewrite /model ?dist_of_eq; first [apply: QR_eqb|idtac]; vm_compute; reflexivity
   end.

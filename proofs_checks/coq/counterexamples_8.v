@@ -1,0 +1,117 @@
+(* The counterexamples of theory.md, sections 8 to 11. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+Require Import QArith.
+From factorcomp Require Import setting composition total_variation rationals computation.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Delimit Scope nat_scope with N.
+Local Open Scope bool_scope.
+Local Open Scope ring_scope.
+Local Opaque wcancel wdrop QR.
+
+Section OneStep.
+Variable R : realFieldType.
+Local Notation wcancel := (@wcancel R _ _).
+Local Notation wdrop := (@wdrop R _ _).
+Local Notation one r := (tables [::] r).
+
+(* TV of rows *)
+Definition qtv n (r s : row) : Q := (1 # 2) * qsum (mkseq (fun y => Qabs.Qabs (entry r y - entry s y)) n.+1).
+Lemma TV_rows n r s : TV (dist_of R n r) (dist_of R n s) = QR (qtv n r s).
+Proof.
+rewrite /TV /qtv QRM -[2%:R]/((2%N)%:R : R) -(@sum_tokens R n) (_ : QR (1 # 2) = 2%:R^-1); last first.
+  by rewrite (QR_fraction R 1 1) mul1r.
+by congr (_ * _); apply: eq_bigr => y _; rewrite !ffunE QR_abs QRD QRN.
+Qed.
+
+(* 8.2: "The oscillation bounds need P^<<S: ... false in general under `cancel` (T=1, s=p_1=p_b=(1,0), p_2=(1/2,1/2): o=0, TV = 1/2)" *)
+Theorem counterexample_8_2 :
+  let b := model R 1 (one [:: 1; 0]%Q) in let p := experts R 1 [:: one [:: 1; 0]%Q; one [:: 1#2; 1#2]] in
+  (* o = 0: log w - log s is constant on supp s *)
+  (forall y z, p ord0 [::] y != 0 -> p ord0 [::] z != 0 ->
+     wk wcancel b p [::] y / p ord0 [::] y = wk wcancel b p [::] z / p ord0 [::] z) /\
+  TV (comp wcancel b p [::]) (p ord0 [::]) = 1 %/ 2.
+Proof.
+split=> [y z|].
+  suff e u : model R 1 (one [:: 1; 0]%Q) [::] u != 0 -> u = ord0 by move=> /e-> /e->.
+  by rewrite modelE QR_eq0; case: u => [[|[|]]] // ? _; apply: val_inj.
+by rewrite cancel_comp TV_rows; apply: QR_eqb; vm_compute.
+Qed.
+
+(* ---- section 10 ---- *)
+(* 10.1: "Without q_i << q_b it fails under `cancel` (EOS first: p_b=(1/2,1/2,0), p_1=(1/2,1/4,1/4), p_2=(1/4,3/4,0))":
+   the rule says 2/5, the composition stops with 2/7 (proofs_checks/README.md; theory.md has 1/3) *)
+Definition b_10_1 := one [:: 1#2; 1#2; 0]%Q.
+Definition p1_10_1 := one [:: 1#2; 1#4; 1#4].
+Definition p2_10_1 := one [:: 1#4; 3#4; 0]%Q.
+Definition odds (e : R) := e / (1 - e).
+Definition content n (f : dist R (ordinal_finType n.+2)) (y : 'I_n.+2) := f y / (1 - f ord0).   (* EOS first *)
+Definition Zq n (b : dist R (ordinal_finType n.+2)) (p q : dist R (ordinal_finType n.+2)) :=
+  \sum_(y | y != ord0) content b y * ((content p y / content b y) * (content q y / content b y)).
+Theorem counterexample_10_1 :
+  let b := model R 2 b_10_1 in let p := experts R 2 [:: p1_10_1; p2_10_1] in
+  let e (q : kernel R _) := q [::] ord0 in
+  let rule := odds (e b) * ((odds (e (p ord0)) / odds (e b)) * (odds (e (p ord_max)) / odds (e b))) /
+    Zq (n := 1) (b [::]) (p ord0 [::]) (p ord_max [::]) in
+  [/\ rule / (1 + rule) = 2 %/ 5, e (comp wcancel b p) = 2 %/ 7 & e (comp wdrop b p) = 2 %/ 5].
+Proof.
+Abort.
+
+(* M2: "All models have e=1/100, q_b=(1/2,1/2). Two experts at (9/10,1/10) vs (1/10,9/10): hazard 25/916=.027; at .999: .717.
+   Agreement does the reverse (25/4084)." EOS is the last token. *)
+Definition with_eos (x y : Q) := one [:: Qred ((99#100) * x); Qred ((99#100) * y); 1#100]%Q.
+Theorem counterexample_10_1_conflict :
+  let hazard x x' := comp wcancel (model R 2 (with_eos (1#2) (1#2))) (experts R 2 [:: with_eos x (1 - x); with_eos x' (1 - x')]%Q) [::] ord_max in
+  [/\ hazard (9#10) (1#10) = 25 %/ 916, hazard (9#10) (9#10) = 25 %/ 4084,
+      7165 %/ 10000 <= hazard (999#1000) (1#1000) & hazard (999#1000) (1#1000) <= 7175 %/ 10000].
+Proof. by split; rewrite cancel_comp modelE ?QR_leE; first [apply: QR_eqb; vm_compute; reflexivity|vm_compute; reflexivity]. Qed.
+
+(* ---- section 11 ---- *)
+(* "CE 11.3 (mixture background): p_m = mean p_i ... p_0=(.1,.9), p_1=(.9,.1), target .9: .50, .249, .083 at k=2,3,5" *)
+Definition mean (rs : seq row) : row := [seq Qred (qsum [seq entry r y | r <- rs] / inject_Z (Z.of_nat (size rs)))%Q | y <- iota 0 2].
+Definition mixed k := [:: 9#10; 1#10] :: nseq k.-1 [:: 1#10; 9#10].
+Theorem counterexample_11_3 :
+  let inside k := comp wcancel (model R 1 (one (mean (mixed k)))) (experts R 1 [seq one r | r <- mixed k]) [::] ord0 in
+  [/\ inside 2 = 1 %/ 2,
+      inside 3 = 81 %/ 325, 2485 %/ 10000 <= inside 3 /\ inside 3 <= 2495 %/ 10000
+    & 825 %/ 10000 <= inside 5 /\ inside 5 <= 835 %/ 10000].
+Proof.
+by split; rewrite ?cancel_comp ?modelE ?QR_leE; first [split; vm_compute; reflexivity|apply: QR_eqb; vm_compute; reflexivity].
+Qed.
+
+(* 11.3: "inside weight becomes p_0·r(k/(k-1+r))^{k-1}" *)
+Lemma mixture_weight k (p0 p1 : R) : p0 != 0 -> p0 *+ k + p1 != 0 ->
+  let m := (p1 + p0 *+ k) / k.+1%:R in
+  m * (\prod_(i < k.+1) ((if i == ord0 then p1 else p0) / m)) = p0 * ((p1 / p0) * (k.+1%:R / (k%:R + p1 / p0)) ^+ k).
+Proof.
+Abort.
+(* "for k>=3 non-monotone, maximum at r=(k-1)/(k-2)": k = 3, r = 1, 2, 9 *)
+Theorem counterexample_11_3_shape :
+  let f (r : R) := r * (3%:R / (2%:R + r)) ^+ 2 in f 1 < f 2%:R /\ f 9%:R < f 1.
+Proof.
+Abort.
+End OneStep.
+
+(* 8.3: "|V|=2: p_b=(1-η,η), p_2=(1-η²,η²), p_1=(½,½). TV(p_2,p_b)<η, but TV(p^,p_1)->½": for every 0 < η < 1,
+   TV(p^,p_1) = 1/2 - η/(1+2η).  (The sentence on KL needs a logarithm and is left to proofs_checks/section_8_bounds.) *)
+Section CE_8_3.
+Variables (R : realFieldType) (eta : R).
+Hypotheses (eta0 : 0 < eta) (eta1 : eta < 1).
+Definition coin_of (x : R) : dist R [finType of bool] := [ffun y => if y then x else 1 - x].
+Lemma TV_coins (x y : R) : TV (coin_of x) (coin_of y) = `|x - y|.
+Proof.
+rewrite /TV big_bool !ffunE; have -> : 1 - x - (1 - y) = - (x - y) by rewrite opprB addrACA subrr add0r addrC opprB.
+by rewrite normrN -mulr2n -mulr_natl mulKf // pnatr_eq0.
+Qed.
+Theorem counterexample_8_3 :
+  let b := coin_of eta in let p (i : bool) := coin_of (if i then eta ^+ 2 else 2%:R^-1) in    (* p_1 = p false, p_2 = p true *)
+  [/\ TV (p true) b = eta * (1 - eta), TV (p true) b < eta
+    & TV (norm (@wcancel R _ _) b p) (p false) = 2%:R^-1 - eta / (1 + eta *+ 2)].
+Proof.
+move=> b p; have n0 : eta != 0 by rewrite gt_eqF.
+have n1 : 1 - eta != 0 by rewrite subr_eq0 eq_sym lt_eqF.
+have tv : TV (p true) b = eta * (1 - eta).
+  by rewrite TV_coins distrC expr2 -{1}[eta]mulr1 -mulrBr ger0_norm // mulr_ge0 ?subr_ge0 ?ltW.
+split=> //; first by rewrite tv -[ltRHS]mulr1 ltr_pmul2l // ltr_subl_addr ltr_addl.
+Abort.
+End CE_8_3.
