@@ -102,10 +102,10 @@ Definition xor (s : seq nat) : seq nat := [:: (nth 0 s 0 + nth 0 s 1) %% 2; nth 
 Definition D_6_3 (y : {ffun 'I_2 -> 'I_2}) : {ffun 'I_2 -> 'I_2} := [ffun t => token (nth 0%N (xor (letters y)) (nat_of_ord t))].
 Definition p1_6_3 := tables [:: ([:: 0%N], [:: 3#4; 1#4]); ([:: 1%N], [:: 1#4; 3#4])] even.
 Definition p2_6_3 := tables [:: ([::], even)] [:: 3#4; 1#4].
+Definition feature t : pred (seq nat) := fun y => nth 0%N (xor y) t == 1%N.
 Theorem counterexample_6_3 :
   let b := coin fair in let p := coins [:: p1_6_3; p2_6_3] in
   let blk := (fun t : 'I_2 => blocks 2 [:: 0; 1]%N t) in
-  let feature t (y : seq nat) := nth 0%N (xor y) t == 1%N in
   [/\ FC blk (push D_6_3 (P2 b)) (fun i => push D_6_3 (P2 (p i))),
       Zk wcancel b p (word [:: 0%N]) = 5 %/ 4 /\ Zk wcancel b p (word [:: 1%N]) = 3 %/ 4,
       Pr (p ord0) (fun y : 2.-tuple 'I_2 => feature 0%N (vals y)) = 1 %/ 4 /\
@@ -118,11 +118,13 @@ have eD y : letters (D_6_3 y) = xor (letters y).
   apply: (@eq_from_nth _ 0%N) => [|t]; rewrite /letters size_map size_tuple //.
   move=> tT; rewrite -/(letters _) -[t]/(val (Ordinal tT)) nth_letters ffunE /= modn_small //.
   by move: (letters y) (letters_words y) (t) tT; move=> s sw [|[|]] // _; move: s sw; apply/allP; vm_compute.
-have eb := computed_push eD (computed_law (T := 2) (lawE (f := fair) [::])).
-have ee (i : 'I_2) := computed_push eD (computed_law (T := 2) (lawE (f := nth (fun=> [::]) [:: p1_6_3; p2_6_3] i) [::])).
+pose fe i := (fun z => qmass 1 2 (fun y => xor y == z) (qlaw (nth (fun=> [::]) [:: p1_6_3; p2_6_3] i) [::])).
+have eb : computed (push D_6_3 (P2 (coin fair))) (fun z => qmass 1 2 (fun y => xor y == z) (qlaw fair [::])).
+  by apply: (computed_push eD); apply: computed_law => s; apply: lawE.
+have ee (i : 'I_2) : computed (push D_6_3 (P2 (coins [:: p1_6_3; p2_6_3] i))) (fe i).
+  by apply: (computed_push eD); apply: computed_law => s; apply: lawE.
 split; [|by split; by_rows|by split; rewrite model_Pr; apply: QR_eqb; vm_compute| |by split; rewrite cancel_Pr; apply: QR_eqb; vm_compute].
-  pose fe i := (fun z => qmass 1 2 (fun y => xor y == z) (qlaw (nth (fun=> [::]) [:: p1_6_3; p2_6_3] i) [::])).
-  by split; [apply/(FCaE 2 _ (eb R))|apply/(FCbE (fe := fe) _ (eb R) (fun i => ee i R))|apply/(FCcE (fe := fe) _ (eb R) (fun i => ee i R))]; vm_compute.
+  by split; [apply/(FCaE 2 _ eb)|apply/(FCbE _ eb ee)|apply/(FCcE _ eb ee)]; vm_compute.
 by rewrite /PrG; split; (under eq_bigr do rewrite cancel_PG); rewrite sum_words; apply: QR_eqb; vm_compute.
 Qed.
 End Section2.
