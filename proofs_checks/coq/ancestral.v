@@ -1,7 +1,7 @@
 (* theory.md 2.6a (mask agreement), Theorem 2.6b (conditional projectivity), Corollary 2.7 (ancestral projectivity).
    blk t is the block of step t (0-based): Some i for M_i, None for M_b; the step that follows h is step size h. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition local_global marginals laws histories.
+From factorcomp Require Import setting composition marginals laws histories.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -83,18 +83,21 @@ Local Notation kernel := (kernel R V).
 Local Notation Om := {ffun 'I_T -> V}.
 Variables (b : kernel) (p : I -> kernel).
 Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)).
-Variable w : dist R V -> (I -> dist R V) -> V -> R.
+Variable cv : convention.
+Local Notation w := (@weight R V I cv).
 Local Notation c := (comp w b p).
 
 (* the scope R, which contains R^ *)
 Variable S : pred (seq V).
-Hypothesis R_sub : forall h, (size h < T)%N -> reach c h -> S h.
+Hypothesis R_sub' : forall h, Rhat w T b p h -> S h.
 (* 2.6a: "p_i(.|h) = p_b(.|h) for all h in R with next step t not in M_i" *)
 Definition MA := forall h i, (size h < T)%N -> S h -> blk (size h) <> Some i -> p i h = b h.
 (* "AC or cancel" *)
-Definition AC_or_cancel :=
-  w = @wcancel R V I \/ (w = @wdrop R V I /\ forall h, (size h < T)%N -> S h -> AC (b h) (fun i => p i h)).
+Definition AC_or_cancel := forall h, (size h < T)%N -> S h -> faithful cv (b h) (fun i => p i h).
 Hypotheses (ma : MA) (ac : AC_or_cancel).
+
+Lemma R_sub h : (size h < T)%N -> reach c h -> S h.
+Proof. by move=> hT rh; apply: R_sub'; rewrite /Rhat hT. Qed.
 
 (* p_{B(t)}, with p_0 = p_b *)
 Definition assigned h := if blk (size h) is Some i then p i h else b h.
@@ -107,9 +110,8 @@ move=> hT Sh; have one i j : dev b p i h -> dev b p j h -> i = j.
   by case: dj; apply: ma => //; rewrite ib => -[e]; rewrite e eqxx in ij.
 have ws : forall b p i, (forall j, j != i -> p j = b) -> @wcancel R V I b p =1 p i by move=> *; apply: wcancel_sole.
 have wn : forall b p, (forall j, p j = b) -> @wcancel R V I b p =1 b by move=> *; apply: wcancel_none.
-have [-> ->] : c h = comp (@wcancel R V I) b p h /\ Zk w b p h = Zk (@wcancel R V I) b p h.
-  case: ac => [->//|[-> acd]]; split; first by rewrite [RHS]comp_conv //; [left|apply: acd].
-  by rewrite [RHS]Zk_conv //; [left|apply: acd].
+have f := ac hT Sh; have [-> ->] : c h = comp (@wcancel R V I) b p h /\ Zk w b p h = Zk (@wcancel R V I) b p h.
+  by case: (cv) f => //= acd; rewrite -/(@weight R V I Cancel) !comp_conv ?Zk_conv.
 split; last exact: Z1.
 rewrite (comp_switch ws wn) // /switch /assign /assigned; case: pickP => [i di|nd].
   suff -> : blk (size h) = Some i by [].
@@ -131,8 +133,8 @@ Theorem theorem_2_6b :
 Proof.
 split=> [h hT Sh|y].
   by have [-> ->] := ma_step hT Sh; split=> // [i|] e; rewrite /assigned e.
-have Z1 h : (size h < T)%N -> reach c h -> Zk w b p h = 1.
-  by move=> hT rh; case: (ma_step hT (R_sub hT rh)).
+have Z1 h : Rhat w T b p h -> Zk w b p h = 1.
+  by move=> rh; have /andP[hT _] := rh; case: (ma_step hT (R_sub' rh)).
 rewrite /PG -(law_W Z1) ?size_tuple // (_ : ZG w b p T = 1) ?divr1 //.
 by rewrite /ZG -(law_sum1_from ma_model); apply: eq_bigr => z _; rewrite (law_W Z1) ?size_tuple.
 Qed.
@@ -145,9 +147,9 @@ Corollary corollary_2_7_own i (kap : nat -> seq V -> dist R V) :
   forall y : Om, marg (Law c) (fun t : 'I_T => blk t == Some i) y = marg (Law (p i)) (fun t : 'I_T => blk t == Some i) y.
 Proof.
 move=> Ri own y; apply: (closed_marginal (M := fun t => blk t == Some i)) => [h g hT hg rh rg /eqP bi e||].
-- have [-> _] := ma_step hT (R_sub hT rh); rewrite /assigned bi !own -?hg //; first by rewrite e.
-    exact: R_sub.
-  by apply: Ri => //; rewrite -hg.
+- have gT : (size g < T)%N by rewrite -hg.
+  have [-> _] := ma_step hT (R_sub hT rh); rewrite /assigned bi own //; last exact: R_sub.
+  by rewrite (own g gT (Ri _ gT rg)) -?hg // e.
 - exact: ma_model.
 exact: is_model_from.
 Qed.
@@ -160,12 +162,12 @@ Hypothesis reads : forall h, (size h < T)%N -> S h -> assigned h = kap (size h) 
 
 (* "Let An(M) be the closure of M under par" *)
 Definition An (M : pred nat) (t : 'I_T) := [exists u : 'I_T, M u && connect (fun x y : 'I_T => par x y) u t].
-Local Notation "'M_ j" := (fun t => blk t == j) (at level 8, j at level 2, format "''M_' j").
+Definition block j : pred nat := fun t => blk t == j.
 
-Lemma An_self M (t : 'I_T) : M t -> An M t.
+Lemma An_self (M : pred nat) (t : 'I_T) : M t -> An M t.
 Proof. by move=> Mt; apply/existsP; exists t; rewrite Mt connect0. Qed.
 
-Lemma An_par M (t s : 'I_T) : An M t -> par t s -> An M s.
+Lemma An_par (M : pred nat) (t s : 'I_T) : An M t -> par t s -> An M s.
 Proof.
 case/existsP => u /andP[Mu ut] ts; apply/existsP; exists u; rewrite Mu /=.
 exact: connect_trans ut (connect1 ts).
@@ -181,13 +183,13 @@ Qed.
 
 (* "If An(M_i) ∩ M_j = ∅ for all j != i, j >= 1, then P^ and P_i agree on An(M_i)" *)
 Theorem corollary_2_7 i : (forall h, (size h < T)%N -> reach (p i) h -> S h) ->
-  (forall (t : 'I_T) j, An 'M_(Some i) t -> blk t = Some j -> j = i) ->
-  forall y : Om, marg (Law c) (An 'M_(Some i)) y = marg (Law (p i)) (An 'M_(Some i)) y.
+  (forall (t : 'I_T) j, An (block (Some i)) t -> blk t = Some j -> j = i) ->
+  forall y : Om, marg (Law c) (An (block (Some i))) y = marg (Law (p i)) (An (block (Some i))) y.
 Proof.
-move=> Ri dis y; pose A n := [exists t : 'I_T, (t == n :> nat) && An 'M_(Some i) t].
-have AE (t : 'I_T) : A t = An 'M_(Some i) t.
+move=> Ri dis y; pose A n := [exists t : 'I_T, (t == n :> nat) && An (block (Some i)) t].
+have AE (t : 'I_T) : A t = An (block (Some i)) t.
   apply/existsP/idP => [[s /andP[/eqP/val_inj-> //]]|At]; by exists t; rewrite eqxx.
-have mE q : marg (Law q) (An 'M_(Some i)) y = marg (Law q) (fun t : 'I_T => A t) y.
+have mE q : marg (Law q) (An (block (Some i))) y = marg (Law q) (fun t : 'I_T => A t) y.
   by apply: eq_bigl => z; apply: eq_forallb => t; rewrite AE.
 rewrite !mE; apply: (closed_marginal (M := A)) => [h g hT hg rh rg Ah e||]; last exact: is_model_from.
   have gT : (size g < T)%N by rewrite -hg.
@@ -203,21 +205,21 @@ Qed.
 
 (* "If An(M_b) ⊂ M_b and R ⊇ Reach(p_b) too, P^ = P_b on M_b" *)
 Theorem corollary_2_7_background : (forall h, (size h < T)%N -> reach b h -> S h) ->
-  (forall t : 'I_T, An 'M_None t -> blk t = None) ->
+  (forall t : 'I_T, An (block None) t -> blk t = None) ->
   forall y : Om, marg (Law c) (fun t : 'I_T => blk t == None) y = marg (Law b) (fun t : 'I_T => blk t == None) y.
 Proof.
-move=> Rb cl y; apply: (closed_marginal (M := 'M_None)) => [h g hT hg rh rg bh e||]; last exact: is_model_from.
+move=> Rb cl y; apply: (closed_marginal (M := block None)) => [h g hT hg rh rg bh e||]; last exact: is_model_from.
   have [-> _] := ma_step hT (R_sub hT rh).
   have -> : b g = assigned g by rewrite /assigned -hg (eqP bh).
-  apply: (reads_closed (A := 'M_None)) => //; [exact: R_sub|by apply: Rb => //; rewrite -hg|].
+  apply: (reads_closed (A := block None)) => //; [exact: R_sub|by apply: Rb => //; rewrite -hg|].
   by move=> t s bt ts; apply/eqP/cl/(An_par _ ts)/An_self.
 exact: ma_model.
 Qed.
 
 (* "If both hold (all i), the M_i are conditionally independent given M_b under P^" *)
 Theorem corollary_2_7_independence :
-  (forall (t : 'I_T) i j, An 'M_(Some i) t -> blk t = Some j -> j = i) ->
-  (forall t : 'I_T, An 'M_None t -> blk t = None) ->
+  (forall (t : 'I_T) i j, An (block (Some i)) t -> blk t = Some j -> j = i) ->
+  (forall t : 'I_T, An (block None) t -> blk t = None) ->
   let PMb := marg (Law c) (fun t : 'I_T => blk t == None) in
   let PMbi i := marg (Law c) (fun t : 'I_T => (blk t == None) || (blk t == Some i)) in
   forall y : Om, PMb y != 0 -> Law c y / PMb y = \prod_i (PMbi i y / PMb y).
@@ -230,7 +232,7 @@ pose F j (z : Om) := \prod_(t : 'I_T | blk t == j) K (take t (word z)) (z t).
 have Fl j : local_to (fun t : 'I_T => (blk t == None) || (blk t == j)) (F j).
   move=> z u /agreeP a; apply: eq_bigr => t /eqP tj; rewrite (a t) ?tj ?eqxx ?orbT // /K !size_word_take ?(ltnW (ltn_ord t)) //.
   congr (kap t _ _); apply/eqP; rewrite proj_take 1?ltnW //; apply/agreeP => s /andP[_ ps]; apply: a.
-  have As : An 'M_j s by apply: An_par ps; apply: An_self; rewrite tj.
+  have As : An (block j) s by apply: An_par ps; apply: An_self; rewrite /block tj.
   case: j tj As => [i|] tj As; last by rewrite (cl s As).
   by case E: (blk s) => [k|] //=; rewrite (dis s i k As E) eqxx.
 pose glue (z : Om) : Om := [ffun t : 'I_T => if blk t == None then y t else z t].
@@ -262,9 +264,10 @@ have ei i : PMbi i y = N * (G (Some i) y * \prod_(j | j != i) m (Some j)).
   rewrite -AE -(fubini y A Gl); apply: eq_big => [z|z _]; last by rewrite AE.
   by apply: eq_forallb => t; rewrite /A negb_and !negbK.
 rewrite eb mulf_eq0 negb_or => /andP[Nn /prodf_neq0 mn].
-rewrite LE ?(_ : agree _ y y) //; last by apply/agreeP.
-rewrite -mulf_div divff // mul1r -prodfV -big_split /=; apply: eq_bigr => i _.
-rewrite ei -mulf_div divff // mul1r [X in _ / X](bigD1 i) //= -mulf_div divff ?mulr1 //.
+have ayy : agree (fun t : 'I_T => blk t == None) y y by apply/agreeP.
+have pn : \prod_i m (Some i) != 0 by apply/prodf_neq0.
+rewrite (LE y ayy) -mulf_div divff // mul1r -prodfV -big_split /=; apply: eq_bigr => i _.
+rewrite ei -mulf_div divff // mul1r [X in _ = _ / X](bigD1 i) //= -mulf_div divff ?mulr1 //.
 by apply/prodf_neq0 => j _; apply: mn.
 Qed.
 End Masks.

@@ -93,6 +93,13 @@ by apply/idP/eqP => [pj|->//]; apply: one; apply: dy.
 Qed.
 End Prefix.
 
+Lemma comp_sole h i : faithful c (b h) (p^~ h) -> (forall j, j != i -> p j h = b h) -> comp w b p h = p i h.
+Proof.
+move=> fh sole; have e := weight_sole fh sole; have z1 : Zk w b p h = 1.
+  by rewrite /Zk /Z -(mp i h).2; apply: eq_bigr => y _; rewrite e.
+by apply/ffunP => y; rewrite compE z1 divr1 /wk e.
+Qed.
+
 Lemma deviator_switch h i : dev b p i h -> one_deviator h -> switch b p h = p i h.
 Proof.
 move=> di one; rewrite /switch /assign; case: pickP => [j dj|/(_ i)]; last by rewrite di.
@@ -181,7 +188,7 @@ split=> -[i e]; exists i; last first.
   apply/norm_dist => //; exists 1 => [|y]; first exact: ltr01.
   rewrite (wE i) e mul1r; have [py|py] := eqVneq (p i y) 0; first by rewrite py mul0r.
   by rewrite divff ?mulr1 // -(supp i).
-have [k _ wk] := (norm_dist _ _ w0 (dp i)).1 e.
+have [k _ wk] := (norm_dist w0 (dp i)).1 e.
 have pk y : p (~~ i) y = k * b y.
   have [by0|bn] := eqVneq (b y) 0; first by rewrite by0 mulr0; apply/eqP; rewrite supp by0.
   have pn : p i y != 0 by rewrite supp.
@@ -199,7 +206,8 @@ move=> wb; have pp y : p true y * p false y = b y * b y.
 have sq y : p true y + p false y - (b y + b y) = (p true y - b y) ^+ 2 / p true y.
   have [p0|pn] := eqVneq (p true y) 0.
     have b0 : b y = 0 by apply/eqP; rewrite -(supp true) p0.
-    by rewrite p0 b0 (eqP (_ : p false y == 0)) ?subr0 ?addr0 ?invr0 ?mulr0 // supp b0.
+    have pf : p false y = 0 by apply/eqP; rewrite (supp false) b0.
+    by rewrite p0 b0 pf !addr0 subr0 invr0 mulr0.
   apply: (mulIf pn); rewrite divfK // sqrrB mulrBl mulrDl -expr2 [p false y * _]mulrC pp -expr2.
   by rewrite mulrDl -mulr2n [b y * _]mulrC addrAC.
 have s0 : \sum_y (p true y - b y) ^+ 2 / p true y = 0.
@@ -263,19 +271,18 @@ Theorem theorem_4_4_5 (R : realFieldType) (V I : finType) (c : convention) (b : 
   is_model b -> (forall i, is_model (p i)) -> (forall i, same_support (p i h) (b h)) ->
   one_deviator b p h <->
   forall i j, i != j -> let pair (x : bool) := if x then p i else p j in
-    comp (@weight R V _ c) b pair h = p i h \/ comp (@weight R V bool c) b pair h = p j h.
+    comp (@weight R V _ c) b pair h = p i h \/ comp (@weight R V _ c) b pair h = p j h.
 Proof.
-move=> mb mp supp; have key i j : let pair (x : bool) := if x then p i else p j in
-    (comp (@weight R V _ c) b pair h = p i h \/ comp (@weight R V bool c) b pair h = p j h) <->
+move=> mb mp supp; pose pair i j (x : bool) := if x then p i else p j.
+have key i j : (comp (@weight R V _ c) b (pair i j) h = p i h \/ comp (@weight R V _ c) b (pair i j) h = p j h) <->
     (p i h = b h \/ p j h = b h).
-  move=> pair; have dp x : is_dist (pair x h) by case: x; apply: mp.
-  have sp x : same_support (pair x h) (b h) by case: x.
-  have := two_exact c (mb h) dp sp; rewrite -/(comp _ b pair h) => E.
-  split=> -[e|e].
-  - by have [|[] ->] := E.1; [exists true|right|left].
-  - by have [|[] ->] := E.1; [exists false|right|left].
-  - by have [|[] ->] := E.2; [exists false|left|right].
-  - by have [|[] ->] := E.2; [exists true|left|right].
+  have dp x : is_dist (pair i j x h) by case: x; apply: mp.
+  have sp x : same_support (pair i j x h) (b h) by case: x; apply: supp.
+  have E := two_exact c (mb h) dp sp; split=> -[e|e].
+  - by have [[] e'] := E.1 (ex_intro _ true e); [right|left].
+  - by have [[] e'] := E.1 (ex_intro _ false e); [right|left].
+  - by have [[] e'] := E.2 (ex_intro _ false e); [left|right].
+  - by have [[] e'] := E.2 (ex_intro _ true e); [left|right].
 split=> [one i j ij|H i j di dj].
   apply/key; have [e|di] := eqVneq (p i h) (b h); first by left.
   have [e|dj] := eqVneq (p j h) (b h); first by right.

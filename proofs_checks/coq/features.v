@@ -3,7 +3,7 @@
    Global composition of laws is gcomp: the path product of 1.2 under `drop`, and under `cancel` where the experts are
    absolutely continuous (W_gW, W_conv). *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition local_global marginals laws masks.
+From factorcomp Require Import setting composition marginals laws masks.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -86,8 +86,8 @@ Variables (R : realFieldType) (V I X V' : finType) (T : nat) (blk : X -> option 
 Local Notation Om := {ffun 'I_T -> V}.
 Variables (D : Om -> {ffun X -> V'}) (b : kernel R V) (p : I -> kernel R V).
 Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)) (Di : injective D).
-Variable w : dist R V -> (I -> dist R V) -> V -> R.
-Hypothesis cw : convention w.
+Variable c : convention.
+Local Notation w := (@weight R V I c).
 Local Notation Pb := (Law (T := T) b).
 Local Notation Pe := (fun i => Law (T := T) (p i)).
 Local Notation Db := (push D Pb).
@@ -104,26 +104,26 @@ Hypothesis fc : FC blk Db Dp.
 
 Lemma feature_AC i (y : Om) : Pb y = 0 -> Pe i y = 0.
 Proof.
-have [a bb c] := fc; rewrite -(push_at Di) -[Pe i y](push_at Di) => b0.
-by apply: (fc_AC a bb c _ i b0); rewrite push_sum Law_sum1.
+have [a bb cc] := fc; rewrite -(push_at Di) -[Pe i y](push_at Di) => b0.
+by apply: (fc_AC a bb cc _ i b0); rewrite push_sum Law_sum1.
 Qed.
 
 (* P_i = P_b f_i(z_{M_i}) *)
 Definition ratio i (z : {ffun X -> V'}) := marg (Dp i) (inb blk (Some i)) z / marg Db (inb blk (Some i)) z.
 Lemma expert_ratio i (y : Om) : Pe i y = ratio i (D y) * Pb y.
 Proof.
-have [a bb c] := fc; rewrite -(push_at Di) -[Pb y](push_at Di) bb /ratio.
+have [a bb cc] := fc; rewrite -(push_at Di) -[Pb y](push_at Di) bb /ratio.
 have Db1 : \sum_z Db z = 1 by rewrite push_sum Law_sum1.
 have -> : Db (D y) = marg Db (inb blk (Some i)) (D y) * marg Db (off blk (Some i)) (D y).
   by rewrite (marg_off a Db1) [LHS]a [LHS](bigD1 (Some i)).
-have [m0|mn] := eqVneq (marg Db (inb blk (Some i)) (D y)) 0; first by rewrite (c i _ m0) m0 !mul0r.
+have [m0|mn] := eqVneq (marg Db (inb blk (Some i)) (D y)) 0; first by rewrite (cc i _ m0) m0 !mul0r.
 by rewrite mulrA divfK.
 Qed.
 
 Let key i (y : Om) : {ffun X -> option V'} := [ffun t => if blk t == Some i then Some (D y t) else None].
 Lemma keyP i y y' : (key i y == key i y') = agree (inb blk (Some i)) (D y) (D y').
 Proof.
-apply/eqP/agreeP => [/ffunP e t bt|e]; first by have := e t; rewrite !ffunE bt => -[].
+apply/eqP/agreeP => [/ffunP e t bt|e]; first by have := e t; rewrite !ffunE; move: bt; rewrite /inb => -> -[].
 by apply/ffunP => t; rewrite !ffunE; case E: (blk t == Some i) => //; rewrite e.
 Qed.
 
@@ -161,24 +161,22 @@ Qed.
 (* "Assume FC in features.  If at each h in R^ the next token is P_b-informative about at most one expert block, then JF-pt
    holds in tokens, P_L = P_G, and D#P_L is the target." *)
 Theorem theorem_6_4 :
-  (forall h, (size h < T)%N -> reach (comp w b p) h ->
-     forall i j, ~~ uninformative h i -> ~~ uninformative h j -> i = j) ->
-  [/\ jf_pt b p [pred h | (size h < T)%N && reach (comp w b p) h],
-      forall h, (size h < T)%N -> reach (comp w b p) h -> Zk w b p h = 1,
+  (forall h, Rhat w T b p h -> forall i j, ~~ uninformative h i -> ~~ uninformative h j -> i = j) ->
+  [/\ jf_pt b p (Rhat w T b p),
+      forall h, Rhat w T b p h -> Zk w b p h = 1,
       forall y : Om, PG w b p T (word y) = Law (comp w b p) y
     & forall z, push D (Law (comp w b p)) z = target blk Db Dp z].
 Proof.
-move=> few; have reached := reach_comp mb mp feature_AC cw.
-have jf : jf_pt b p [pred h | (size h < T)%N && reach (comp w b p) h].
-  move=> h /andP[hT rh] i j di dj; have [rb rp] := reached _ (ltnW hT) rh.
-  by apply: (few h) => //; [apply: contraNN di|apply: contraNN dj] => un; rewrite negbK uninformative_same.
-have acR h (hT : (size h < T)%N) (rh : reach (comp w b p) h) : AC (b h) (fun i => p i h).
-  by apply: (reach_AC mb mp feature_AC) => //; case: (reached h (ltnW hT) rh).
-have Z1R h : (size h < T)%N -> reach (comp w b p) h -> Zk w b p h = 1.
-  move=> hT rh; rewrite Zk_conv //; last exact: acR.
-  rewrite -(Zk_conv (w := @wcancel R V I)); [|by left|exact: acR].
+move=> few; have reached := reach_all mb mp feature_AC.
+have jf : jf_pt b p (Rhat w T b p).
+  move=> h rR i j di dj; have /andP[hT rh] := rR; have [rb rp] := reached _ _ (ltnW hT) rh.
+  by apply: (few h) => //; [apply: contraNN di|apply: contraNN dj] => un; apply/eqP/uninformative_same.
+have acR h : Rhat w T b p h -> AC (b h) (fun i => p i h).
+  by case/andP=> hT rh; apply: (reach_AC mb mp feature_AC) => //; case: (reached _ _ (ltnW hT) rh).
+have Z1R h : Rhat w T b p h -> Zk w b p h = 1.
+  move=> rR; rewrite Zk_conv -?(Zk_conv Cancel); [|exact: acR|exact: acR].
   apply: Z1 => //; [by move=> *; apply: wcancel_sole|by move=> *; apply: wcancel_none|].
-  by move=> i j; apply: jf; rewrite /= hT.
+  exact: jf.
 have acW h : (size h < T)%N -> W (@wdrop R V I) b p [::] h != 0 -> AC (b h) (fun i => p i h).
   by move=> hT nz; apply: (reach_AC mb mp feature_AC) => //; case: (W_reach nz).
 have eW (y : Om) : W w b p [::] (word y) = gW Pb Pe y by rewrite (W_conv acW) ?size_tuple // W_gW.

@@ -124,40 +124,44 @@ End Words.
 Section Conventions.
 Variables (R : realFieldType) (V I : finType) (b : kernel R V) (p : I -> kernel R V) (T : nat).
 Local Notation drop := (@wdrop R V I).
-Local Notation cancel := (@wcancel R V I).
-Definition convention (w : dist R V -> (I -> dist R V) -> V -> R) := w = cancel \/ w = drop.
+Implicit Types (c : convention).
 
-Lemma wk_conv w h : convention w -> AC (b h) (fun i => p i h) -> wk w b p h =1 wk drop b p h.
-Proof. by case=> -> ac y //; rewrite /wk wcancel_AC. Qed.
+Lemma wk_conv c h : AC (b h) (fun i => p i h) -> wk (@weight R V I c) b p h =1 wk drop b p h.
+Proof. by move=> ac y; apply: weight_AC. Qed.
 
-Lemma Zk_conv w h : convention w -> AC (b h) (fun i => p i h) -> Zk w b p h = Zk drop b p h.
-Proof. by move=> cw ac; apply: eq_bigr => y _; apply: wk_conv. Qed.
+Lemma Zk_conv c h : AC (b h) (fun i => p i h) -> Zk (@weight R V I c) b p h = Zk drop b p h.
+Proof. by move=> ac; apply: eq_bigr => y _; apply: wk_conv. Qed.
 
-Lemma comp_conv w h : convention w -> AC (b h) (fun i => p i h) -> comp w b p h = comp drop b p h.
-Proof.
-move=> cw ac; apply/ffunP => y; rewrite !ffunE -!/(Zk _ _ _ _) Zk_conv //.
-by rewrite -!/(wk _ _ _ _ _) wk_conv.
-Qed.
+Lemma comp_conv c h : AC (b h) (fun i => p i h) -> comp (@weight R V I c) b p h = comp drop b p h.
+Proof. by move=> ac; apply/ffunP => y; rewrite !compE Zk_conv // wk_conv. Qed.
 
 (* Z = 1 on R^: the law is the path product of weights *)
-Lemma law_W w h : (forall g, (size g < T)%N -> reach (comp w b p) g -> Zk w b p g = 1) ->
+Lemma law_W w h : (forall g, Rhat w T b p g -> Zk w b p g = 1) ->
   (size h <= T)%N -> law (comp w b p) [::] h = W w b p [::] h.
 Proof.
 move=> Z1; elim/last_ind: h => [//|h v IH]; rewrite size_rcons => hT.
 rewrite law_rcons W_rcons IH ?(ltnW hT) //=.
 have [->|nz] := eqVneq (W w b p [::] h) 0; first by rewrite !mul0r.
-by rewrite ffunE -/(Zk w b p h) Z1 ?divr1 // /reach IH // ltnW.
+by rewrite compE Z1 ?divr1 // /Rhat hT /reach IH // ltnW.
 Qed.
 
 Hypothesis ac : forall h, (size h < T)%N -> W drop b p [::] h != 0 -> AC (b h) (fun i => p i h).
 
-Lemma W_conv w h : convention w -> (size h <= T)%N -> W w b p [::] h = W drop b p [::] h.
+Lemma W_conv c h : (size h <= T)%N -> W (@weight R V I c) b p [::] h = W drop b p [::] h.
 Proof.
-move=> cw; elim/last_ind: h => [//|h y IH]; rewrite size_rcons => hT.
+elim/last_ind: h => [//|h y IH]; rewrite size_rcons => hT.
 rewrite !W_rcons IH ?(ltnW hT) //=.
 by have [->|n0] := eqVneq (W drop b p [::] h) 0; rewrite ?mul0r // wk_conv //; apply: ac.
 Qed.
 End Conventions.
+
+(* the law-level global composition is 1.2's, under `drop` *)
+Lemma PG_gcomp (R : realFieldType) (V I : finType) (b : kernel R V) (p : I -> kernel R V) T (y : {ffun 'I_T -> V}) :
+  PG (@wdrop R V I) b p T (word y) = gcomp (Law b) (fun i => Law (p i)) y.
+Proof.
+rewrite /PG W_gW /gcomp; congr (_ / _); rewrite /ZG (sum_word T (W (@wdrop R V I) b p [::]) xpredT) /gZ.
+by apply: eq_bigr => z _; rewrite W_gW.
+Qed.
 
 (* experts absolutely continuous as laws: R^ lies in every reach, and the conventions agree there *)
 Section Continuous.
@@ -172,10 +176,10 @@ move=> hT rp i y b0; apply: (mulfI (rp i)); rewrite mulr0 -law_rcons.
 by apply: (prefix_AC mb (mp i) (ac i)); rewrite ?size_rcons // law_rcons b0 mulr0.
 Qed.
 
-Lemma reach_comp w h : convention w -> (size h <= T)%N -> reach (comp w b p) h ->
+Lemma reach_all c h : (size h <= T)%N -> reach (comp (@weight R V I c) b p) h ->
   reach b h /\ forall i, reach (p i) h.
 Proof.
-move=> cw; elim/last_ind: h => [|h y IH].
+elim/last_ind: h => [|h y IH].
   by move=> _ _; rewrite /reach oner_neq0; split=> // i; rewrite /reach oner_neq0.
 rewrite size_rcons => hT; rewrite /reach !law_rcons mulf_eq0 negb_or => /andP[/(IH (ltnW hT))[rb rp]] /=.
 rewrite comp_conv //; last exact: reach_AC.

@@ -121,6 +121,27 @@ rewrite PG [RHS](eq_bigr (fun j => G j y / mass y G j)) => [|j _]; last first.
 by rewrite big_split /= prodfV prod_mass invr1 mulr1.
 Qed.
 End Product.
+
+(* two such mass functions that differ in one block only *)
+Lemma product_replaced (P Q : Om -> R) (G G' : option I -> Om -> R) k :
+  (forall j, local_to (inb j) (G j)) -> (forall j, local_to (inb j) (G' j)) ->
+  (forall y, P y = \prod_j G j y) -> (forall y, Q y = \prod_j G' j y) -> \sum_y P y = 1 -> \sum_y Q y = 1 ->
+  (forall j, j != k -> G' j =1 G j) -> forall y, Q y = marg Q (inb k) y * marg P (off k) y.
+Proof.
+move=> Gl Gl' PE QE P1 Q1 ek y.
+have -> : marg Q (inb k) y = G' k y / mass y G' k.
+  by rewrite -(mass_inv Gl' QE Q1) -marg_prod //; apply: eq_bigr => z _; apply: QE.
+have -> : marg P (off k) y = \prod_(j | j != k) G j y * mass y G k.
+  by rewrite -marg_prod_off //; apply: eq_bigr => z _; apply: PE.
+have -> : mass y G k = mass y G' k.
+  apply: invr_inj; rewrite -(mass_inv Gl' QE Q1) -(mass_inv Gl PE P1); apply: eq_bigr => j jk.
+  by apply: eq_bigr => z _; rewrite ek.
+rewrite mulrACA [X in _ * X]mulrC divff ?mulr1; last first.
+  have := prod_mass Gl' QE Q1 y.
+  by rewrite (bigD1 k) //= => m1; apply: contra_eq_neq m1 => ->; rewrite mul0r eq_sym oner_eq0.
+rewrite QE (bigD1 k) //=; congr (_ * _); apply: eq_bigr => j jk.
+by rewrite ek.
+Qed.
 End Marginals.
 
 Lemma big_option (R : comRingType) (J : finType) (F : option J -> R) : \prod_j F j = F None * \prod_i F (Some i).

@@ -1,7 +1,7 @@
 (* theory.md 2: Definition 2.1 (factorized conditionals) and Theorem 2.2 (projectivity).
    X = set of positions, blk t = Some i for t in M_i, None for t in M_b. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition local_global marginals laws.
+From factorcomp Require Import setting composition marginals laws.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -96,6 +96,33 @@ rewrite mulrA ei mulrCA (_ : B (Some i) * _ = P0) ?mulfK //.
 by rewrite e0 [RHS](bigD1 (Some i)).
 Qed.
 
+(* a tilt of one block keeps FC: "P_i ∝ P_b f_i(y_{M_i})" *)
+Section Tilts.
+Variables (R : realFieldType) (X V I : finType) (blk : X -> option I).
+Local Notation Om := {ffun X -> V}.
+Variables (P : Om -> R) (f : I -> Om -> R) (N : I -> R).
+Local Notation Q := (fun i z => P z * f i z / N i).
+Hypotheses (a : FCa blk P) (fl : forall i, local_to (inb blk (Some i)) (f i)).
+Hypotheses (P1 : \sum_y P y = 1) (Q1 : forall i, \sum_y Q i y = 1).
+
+Lemma tilt_FC : FC blk P Q.
+Proof.
+split=> // [i y|i y m0].
+  pose G j := marg P (inb blk j).
+  pose G' j z := if j == Some i then G j z * f i z / N i else G j z.
+  have Gl j : local_to (inb blk j) (G j) by exact: marg_local.
+  apply: (product_replaced (G := G) (G' := G')) => //.
+  - move=> j z u e; rewrite /G' (Gl j z u e); case: eqP => // ji; rewrite (fl (i := i) (y := z) (z := u)) //.
+    by rewrite -ji.
+  - move=> z; rewrite {1}a (bigD1 (Some i)) //= [RHS](bigD1 (Some i)) //= {1}/G' eqxx.
+    rewrite -!mulrA; congr (_ * _); rewrite [LHS]mulrC -!mulrA; congr (_ * (_ * _)).
+    by apply: eq_bigr => j /negPf ji; rewrite /G' ji.
+  by move=> j /negPf ji z; rewrite /G' ji.
+have -> : marg (Q i) (inb blk (Some i)) y = marg P (inb blk (Some i)) y * (f i y / N i); last by rewrite m0 mul0r.
+by rewrite /marg mulr_suml; apply: eq_bigr => z e; rewrite (fl e) mulrA.
+Qed.
+End Tilts.
+
 Section Local.
 Variables (R : realFieldType) (V I : finType) (T : nat) (blk : 'I_T -> option I).
 Variables (b : kernel R V) (p : I -> kernel R V).
@@ -166,8 +193,9 @@ End Local.
 
 Section Theorem_2_2.
 Variables (R : realFieldType) (V I : finType) (T : nat) (blk : 'I_T -> option I).
-Variables (b : kernel R V) (p : I -> kernel R V) (w : dist R V -> (I -> dist R V) -> V -> R).
-Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)) (cw : convention w).
+Variables (b : kernel R V) (p : I -> kernel R V) (c : convention).
+Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)).
+Local Notation w := (@weight R V I c).
 Local Notation Pb := (Law (T := T) b).
 Local Notation Pe := (fun i => Law (T := T) (p i)).
 Local Notation PL := (Law (T := T) (comp w b p)).
@@ -176,33 +204,34 @@ Local Notation PL := (Law (T := T) (comp w b p)).
    are those of p_i, p_b, and the blocks are independent under p^."  `strict` meets no error: fifth clause. *)
 Theorem theorem_2_2 : FC blk Pb Pe ->
   [/\ (forall y, PL y = target blk Pb Pe y) /\ (forall y : {ffun 'I_T -> V}, PG w b p T (word y) = target blk Pb Pe y),
-      (forall h, (size h < T)%N -> reach (comp w b p) h -> Zk w b p h = 1) /\ ZG w b p T = 1,
+      (forall h, Rhat w T b p h -> Zk w b p h = 1) /\ ZG w b p T = 1,
       (forall i y, marg PL (inb blk (Some i)) y = marg (Pe i) (inb blk (Some i)) y) /\
         (forall y, marg PL (inb blk None) y = marg Pb (inb blk None) y),
       FCa blk PL
-    & forall h, (size h < T)%N -> reach (comp w b p) h -> AC (b h) (fun i => p i h)].
+    & forall h, Rhat w T b p h -> AC (b h) (fun i => p i h)].
 Proof.
-case=> a bb c; have acl := fc_AC a bb c (Law_sum1 T mb).
+case=> a bb cc; have acl := fc_AC a bb cc (Law_sum1 T mb).
 have ac h (hT : (size h < T)%N) (nz : W (@wdrop R V I) b p [::] h != 0) : AC (b h) (fun i => p i h).
   by apply: (reach_AC mb mp acl hT); case: (W_reach nz).
 have Zd h (hT : (size h < T)%N) (nz : W (@wdrop R V I) b p [::] h != 0) : Zk (@wdrop R V I) b p h = 1.
   have [v _] := model_inhabited mb; have [y ey] := word_of v (ltnW hT).
-  by rewrite -ey (fc_Z1_local mb mp a bb c) // ey.
+  by rewrite -ey (fc_Z1_local mb mp a bb cc) // ey.
 have WR h (hT : (size h <= T)%N) (rh : reach (comp w b p) h) : W (@wdrop R V I) b p [::] h != 0.
-  have [rb rp] := reach_comp mb mp acl cw hT rh; rewrite W_gW mulf_neq0 //.
+  have [rb rp] := reach_all mb mp acl hT rh; rewrite W_gW mulf_neq0 //.
   by apply/prodf_neq0 => i _; rewrite mulf_neq0 ?invr_eq0 //; apply: rp.
-have acR h (hT : (size h < T)%N) (rh : reach (comp w b p) h) : AC (b h) (fun i => p i h).
-  by apply: ac => //; apply: WR => //; apply: ltnW.
-have Z1 h (hT : (size h < T)%N) (rh : reach (comp w b p) h) : Zk w b p h = 1.
-  by rewrite Zk_conv //; [apply: Zd => //; apply: WR => //; apply: ltnW|apply: acR].
+have acR h : Rhat w T b p h -> AC (b h) (fun i => p i h).
+  by case/andP=> hT rh; apply: ac => //; apply: WR => //; apply: ltnW.
+have Z1 h : Rhat w T b p h -> Zk w b p h = 1.
+  move=> rR; have /andP[hT rh] := rR; rewrite Zk_conv; last exact: acR.
+  by apply: Zd => //; apply: WR => //; apply: ltnW.
 have lW h (hT : (size h <= T)%N) : law (comp w b p) [::] h = W (@wdrop R V I) b p [::] h.
   by rewrite (law_W Z1) // (W_conv ac).
-have eL y : PL y = target blk Pb Pe y by rewrite /Law lW ?size_tuple // (fc_W mb mp a bb c).
+have eL y : PL y = target blk Pb Pe y by rewrite /Law lW ?size_tuple // (fc_W mb mp a bb cc).
 have eW (y : {ffun 'I_T -> V}) : W w b p [::] (word y) = target blk Pb Pe y.
-  by rewrite (W_conv ac) ?size_tuple // (fc_W mb mp a bb c).
+  by rewrite (W_conv ac) ?size_tuple // (fc_W mb mp a bb cc).
 have ZG1 : ZG w b p T = 1.
   rewrite /ZG (sum_word T (W w b p [::]) xpredT).
-  rewrite -(fc_Z1 a bb c (Law_sum1 T mb) (fun i => Law_sum1 T (mp i))); apply: eq_bigr => y _.
+  rewrite -(fc_Z1 a bb cc (Law_sum1 T mb) (fun i => Law_sum1 T (mp i))); apply: eq_bigr => y _.
   by rewrite eW; apply/esym/fc_product => //; apply: Law_sum1.
 have eM j y : marg PL (inb blk j) y = tgt blk Pb Pe j y.
   rewrite -(target_marg blk (Law_sum1 T mb) (fun i => Law_sum1 T (mp i))).

@@ -132,22 +132,7 @@ have eb := law_prod B; have ei : forall y, Pe i y = \prod_j factor blk kap j y.
   apply: law_prod => h hT rh; rewrite /kap; case: eqP => bi; [exact: oi|exact: I2].
 have ek j : j != Some i -> factor blk kap j =1 factor (T := T) blk beta j.
   by move=> ji z; apply: eq_bigr => t /eqP tj; rewrite /kap tj (negPf ji).
-have -> : marg (Pe i) (inb bl (Some i)) y = factor blk kap (Some i) y / mass bl y (factor blk kap) (Some i).
-  rewrite -(mass_inv (factor_local kap) ei (Law_sum1 T (mp i))) -marg_prod; last exact: factor_local.
-  by apply: eq_bigr => z _; apply: ei.
-have -> : marg Pb (off bl (Some i)) y =
-    \prod_(j | j != Some i) factor blk beta j y * mass bl y (factor blk beta) (Some i).
-  rewrite -marg_prod_off; last exact: factor_local.
-  by apply: eq_bigr => z _; apply: eb.
-have -> : mass bl y (factor blk beta) (Some i) = mass bl y (factor blk kap) (Some i).
-  apply: invr_inj; rewrite -(mass_inv (factor_local kap) ei (Law_sum1 T (mp i))).
-  rewrite -(mass_inv (factor_local beta) eb (Law_sum1 T mb)); apply: eq_bigr => j ji.
-  by apply: eq_bigr => z _; rewrite ek.
-rewrite mulrACA [X in _ * X]mulrC divff ?mulr1; last first.
-  have := prod_mass (factor_local kap) ei (Law_sum1 T (mp i)) y.
-  by rewrite (bigD1 (Some i)) //= => m1; apply: contra_eq_neq m1 => ->; rewrite mul0r eq_sym oner_eq0.
-rewrite ei (bigD1 (Some i)) //=; congr (_ * _); apply: eq_bigr => j ji.
-by rewrite ek.
+exact: (product_replaced (factor_local beta) (factor_local kap) eb ei (Law_sum1 T mb) (Law_sum1 T (mp i)) ek).
 Qed.
 
 Lemma FC_stepwise : FCa bl Pb -> FCb bl Pb Pe -> exists beta, [/\ step_B beta, step_I1 & step_I2 beta].
