@@ -1,26 +1,14 @@
-(* theory.md 2.6a/b (mask agreement), Corollary 2.7 (ancestral projectivity), 2.3 (<=) and the local half of 2.2.
-   A mask is blk : nat -> option I on 0-based steps; step of prefix h is size h. *)
+(* theory.md 2.6a (mask agreement), Theorem 2.6b (conditional projectivity), Corollary 2.7 (ancestral projectivity).
+   blk t is the block of step t (0-based): Some i for M_i, None for M_b; the step that follows h is step size h. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition.
+From factorcomp Require Import setting composition marginals laws histories.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
-Import GRing.Theory Num.Theory.
+Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-Section Proj.
-Variable V : Type.
-(* h restricted to the positions of M, in order: own history *)
-Fixpoint projn (M : pred nat) n (h : seq V) : seq V :=
-  if h is y :: h' then (if M n then y :: projn M n.+1 h' else projn M n.+1 h') else [::].
-Definition proj M := projn M 0.
-Lemma proj_rcons M h y : proj M (rcons h y) = if M (size h) then rcons (proj M h) y else proj M h.
-Proof.
-rewrite /proj -[size h]add0n; elim: h 0%N => [|z h IH] n /=; first by rewrite addn0; case: ifP.
-by rewrite IH addnS addSn; case: ifP => // _; case: ifP.
-Qed.
-End Proj.
-
-(* ---- Corollary 2.7: own-history kernels on M determine the M-marginal ---- *)
-Section Ancestral.
+(* "On an ancestrally closed set the marginal is the product of its kernels": two models whose kernels coincide there have
+   the same marginal there *)
+Section Closed.
 Variables (R : realFieldType) (V : finType) (M : pred nat).
 Local Notation kernel := (kernel R V).
 
@@ -33,16 +21,16 @@ apply: eq_bigr => y _; rewrite mulr_sumr; apply: eq_bigr => t _.
 by rewrite mulrA cat_rcons.
 Qed.
 
-(* p (q) reads only its own M-history at steps of M, through a common kernel kap; needed on reachable prefixes *)
-Variables (p q : kernel) (kap : nat -> seq V -> dist R V).
-Definition own (p : kernel) T := forall h, (size h < T)%N -> reach p h -> M (size h) -> p h = kap (size h) (proj M h).
+(* at steps of M the two models have the same kernel, which reads the history on M only *)
+Variables (p q : kernel) (T : nat).
+Hypothesis same : forall h g, (size h < T)%N -> size h = size g -> reach p h -> reach q g -> M (size h) ->
+  proj M h = proj M g -> p h = q g.
 
-Lemma ancestral_gen T n h g (F : seq V -> R) :
-  model_from p [::] T -> model_from q [::] T -> own p T -> own q T ->
+Lemma ancestral_gen n h g (F : seq V -> R) : model_from p [::] T -> model_from q [::] T ->
   (size h + n = T)%N -> size h = size g -> reach p h -> reach q g -> proj M h = proj M g ->
   Esum p h n (fun t => F (proj M t)) = Esum q g n (fun t => F (proj M t)).
 Proof.
-move=> mp mq op oq; elim: n h g => [|n IH] h g hT hg rh rg e.
+move=> mp mq; elim: n h g => [|n IH] h g hT hg rh rg e.
   rewrite /Esum !(big_pred1 [tuple]) ?cats0 /= ?e // => t /=; apply/esym/eqP; exact: tuple0.
 have hlt : (size h < T)%N by rewrite -hT -addSnnS leq_addr.
 have glt : (size g < T)%N by rewrite -hg.
@@ -51,7 +39,7 @@ have [q0 q1] : is_dist (q g) by apply: (mq g).
 have rr (r : kernel) k y : reach r k -> r k y != 0 -> reach r (rcons k y).
   by move=> rk ry; rewrite /reach law_rcons mulf_neq0.
 rewrite !EsumS; have [Mh|nM] := boolP (M (size h)).
-  have ek : p h = q g by rewrite op // oq -?hg // e.
+  have ek : p h = q g by exact: same.
   apply: eq_bigr => y _; have [z|nz] := eqVneq (p h y) 0; first by rewrite -ek z !mul0r.
   have ny : q g y != 0 by rewrite -ek.
   rewrite -ek; congr (_ * _); apply: IH; [by rewrite size_rcons addSnnS|by rewrite !size_rcons hg| | |].
@@ -78,75 +66,208 @@ have [->|ny] := eqVneq (q g y) 0; first by rewrite !mul0r.
 by rewrite /C (step y2 y).
 Qed.
 
-(* same marginal on M: same mass for every M-content u, hence same expectation of every F *)
-Theorem ancestral T (F : seq V -> R) :
-  model_from p [::] T -> model_from q [::] T -> own p T -> own q T ->
-  Esum p [::] T (fun t => F (proj M t)) = Esum q [::] T (fun t => F (proj M t)).
-Proof. by move=> *; apply: (ancestral_gen (T := T)); rewrite // /reach oner_neq0. Qed.
-End Ancestral.
+Lemma closed_marginal (y : {ffun 'I_T -> V}) : model_from p [::] T -> model_from q [::] T ->
+  marg (Law p) (fun t : 'I_T => M t) y = marg (Law q) (fun t : 'I_T => M t) y.
+Proof.
+move=> mp mq; have E r : marg (Law r) (fun t : 'I_T => M t) y = Esum r [::] T (fun s => (proj M s == proj M (word y))%:R).
+  rewrite /Esum (eq_bigr (fun t : T.-tuple V => if proj M t == proj M (word y) then law r [::] t else 0)) => [|t _].
+    by rewrite -big_mkcond (sum_word T (law r [::]) (fun t => proj M t == proj M (word y))); apply: eq_bigl => z; rewrite proj_word.
+  by case: (_ == _); rewrite ?mulr1 ?mulr0.
+rewrite !E; apply: (@ancestral_gen T [::] [::] (fun u => (u == proj M (word y))%:R)) => //; by rewrite /reach oner_neq0.
+Qed.
+End Closed.
 
-(* ---- 2.6b / 2.3 / 2.2 local ---- *)
 Section Masks.
-Variables (R : realFieldType) (V I : finType) (blk : nat -> option I) (T : nat).
+Variables (R : realFieldType) (V I : finType) (T : nat) (blk : nat -> option I).
 Local Notation kernel := (kernel R V).
+Local Notation Om := {ffun 'I_T -> V}.
 Variables (b : kernel) (p : I -> kernel).
 Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)).
-Local Notation w := (@wcancel R V I).
+Variable cv : convention.
+Local Notation w := (@weight R V I cv).
 Local Notation c := (comp w b p).
-Definition Rh h := (size h < T)%N && reach c h.               (* scope R^ *)
-Definition MA (S : pred (seq V)) := forall h i, S h -> blk (size h) != Some i -> p i h = b h.
 
-Definition active h := if blk (size h) is Some i then p i h else b h.
+(* the scope R, which contains R^ *)
+Variable S : pred (seq V).
+Hypothesis R_sub' : forall h, Rhat w T b p h -> S h.
+(* 2.6a: "p_i(.|h) = p_b(.|h) for all h in R with next step t not in M_i" *)
+Definition MA := forall h i, (size h < T)%N -> S h -> blk (size h) <> Some i -> p i h = b h.
+(* "AC or cancel" *)
+Definition AC_or_cancel := forall h, (size h < T)%N -> S h -> faithful cv (b h) (fun i => p i h).
+Hypotheses (ma : MA) (ac : AC_or_cancel).
 
-(* Theorem 2.6b *)
-Theorem ma_exact h : MA Rh -> Rh h -> c h = active h /\ Zk w b p h = 1.
+Lemma R_sub h : (size h < T)%N -> reach c h -> S h.
+Proof. by move=> hT rh; apply: R_sub'; rewrite /Rhat hT. Qed.
+
+(* p_{B(t)}, with p_0 = p_b *)
+Definition assigned h := if blk (size h) is Some i then p i h else b h.
+
+Lemma ma_step h : (size h < T)%N -> S h -> c h = assigned h /\ Zk w b p h = 1.
 Proof.
-move=> ma rh; have one i j : dev b p i h -> dev b p j h -> i = j.
+move=> hT Sh; have one i j : dev b p i h -> dev b p j h -> i = j.
   rewrite /dev => /eqP di /eqP dj; apply/eqP; apply: contraT => ij.
-  case ib: (blk (size h) == Some i); last by case: di; apply: ma; rewrite ?ib.
-  by case: dj; apply: ma; rewrite // (eqP ib); apply: contra_neq ij => -[].
-have ws : forall b p i, (forall j, j != i -> p j = b) -> w b p =1 p i by move=> *; apply: wcancel_sole.
-have wn : forall b p, (forall j, p j = b) -> w b p =1 b by move=> *; apply: wcancel_none.
+  have [ib|ib] := eqVneq (blk (size h)) (Some i); last by case: di; apply: ma => //; apply/eqP.
+  by case: dj; apply: ma => //; rewrite ib => -[e]; rewrite e eqxx in ij.
+have ws : forall b p i, (forall j, j != i -> p j = b) -> @wcancel R V I b p =1 p i by move=> *; apply: wcancel_sole.
+have wn : forall b p, (forall j, p j = b) -> @wcancel R V I b p =1 b by move=> *; apply: wcancel_none.
+have f := ac hT Sh; have [-> ->] : c h = comp (@wcancel R V I) b p h /\ Zk w b p h = Zk (@wcancel R V I) b p h.
+  by case: (cv) f => //= acd; rewrite -/(@weight R V I Cancel) !comp_conv ?Zk_conv.
 split; last exact: Z1.
-rewrite (comp_switch ws wn) // /switch /assign /active; case: pickP => [i di|nd].
+rewrite (comp_switch ws wn) // /switch /assign /assigned; case: pickP => [i di|nd].
   suff -> : blk (size h) = Some i by [].
-  by apply/eqP; apply: contraT => ni; move: di; rewrite /dev (ma h i rh ni) eqxx.
+  by apply/eqP; apply: contraT => /eqP ni; move: di; rewrite /dev (ma hT Sh ni) eqxx.
 by case: blk => // i; apply/esym/eqP; have := nd i; rewrite /dev => /negbFE.
 Qed.
 
-Lemma ma_model : MA Rh -> model_from c [::] T.
+Lemma ma_model : model_from c [::] T.
 Proof.
-move=> ma t tT rt /=; have [-> _] : c t = active t /\ Zk w b p t = 1 by apply: ma_exact; rewrite // /Rh tT.
-by rewrite /active; case: blk => [i|]; [apply: mp|apply: mb].
+move=> t tT rt; have [-> _] : c t = assigned t /\ Zk w b p t = 1 by apply: ma_step => //; apply: R_sub.
+by rewrite /assigned; case: blk => [i|]; [apply: mp|apply: mb].
 Qed.
 
-(* Corollary 2.7, own-history experts: p^ and p_i have the same M_i-marginal whatever b does elsewhere *)
-Theorem own_projective i (kap : nat -> seq V -> dist R V) (F : seq V -> R) :
-  MA Rh ->
-  (forall h, (size h < T)%N -> blk (size h) = Some i -> reach c h || reach (p i) h ->
+(* "Under MA (and AC or cancel): p^(.|h) = p_i(.|h) for t in M_i, = p_b(.|h) for t in M_b; Z = 1; P_L = P_G" *)
+Theorem theorem_2_6b :
+  (forall h, (size h < T)%N -> S h ->
+     [/\ forall i, blk (size h) = Some i -> c h = p i h, blk (size h) = None -> c h = b h & Zk w b p h = 1]) /\
+  (forall y : T.-tuple V, PG w b p T y = law c [::] y).
+Proof.
+split=> [h hT Sh|y].
+  by have [-> ->] := ma_step hT Sh; split=> // [i|] e; rewrite /assigned e.
+have Z1 h : Rhat w T b p h -> Zk w b p h = 1.
+  by move=> rh; have /andP[hT _] := rh; case: (ma_step hT (R_sub' rh)).
+rewrite /PG -(law_W Z1) ?size_tuple // (_ : ZG w b p T = 1) ?divr1 //.
+by rewrite /ZG -(law_sum1_from ma_model); apply: eq_bigr => z _; rewrite (law_W Z1) ?size_tuple.
+Qed.
+
+(* "own-history experts (An(M_i) = M_i) are projective whatever p_b does elsewhere" *)
+Corollary corollary_2_7_own i (kap : nat -> seq V -> dist R V) :
+  (forall h, (size h < T)%N -> reach (p i) h -> S h) ->
+  (forall h, (size h < T)%N -> S h -> blk (size h) = Some i ->
      p i h = kap (size h) (proj (fun t => blk t == Some i) h)) ->
-  Esum c [::] T (fun t => F (proj (fun t => blk t == Some i) t)) =
-  Esum (p i) [::] T (fun t => F (proj (fun t => blk t == Some i) t)).
+  forall y : Om, marg (Law c) (fun t : 'I_T => blk t == Some i) y = marg (Law (p i)) (fun t : 'I_T => blk t == Some i) y.
 Proof.
-move=> ma oi; apply: (ancestral (kap := kap)); [exact: ma_model|exact: is_model_from| |].
-  move=> h hT rh /eqP bi; have [-> _] := ma_exact ma (h := h) (introT andP (conj hT rh)).
-  by rewrite /active bi oi ?rh.
-by move=> h hT rh /eqP bi; rewrite oi ?rh ?orbT.
+move=> Ri own y; apply: (closed_marginal (M := fun t => blk t == Some i)) => [h g hT hg rh rg /eqP bi e||].
+- have gT : (size g < T)%N by rewrite -hg.
+  have [-> _] := ma_step hT (R_sub hT rh); rewrite /assigned bi own //; last exact: R_sub.
+  by rewrite (own g gT (Ri _ gT rg)) -?hg // e.
+- exact: ma_model.
+exact: is_model_from.
 Qed.
 
-(* 2.3 (<=) for one model: block-history kernels on reachable prefixes => law is a product over blocks *)
-Fixpoint blockprob (kap : nat -> seq V -> dist R V) (j : option I) (r : seq V) : R :=
-  if r is y :: h then   (* r = reversed prefix *)
-    blockprob kap j h * (if blk (size h) == j then kap (size h) (proj (fun t => blk t == j) (rev h)) y else 1)
-  else 1.
-Lemma stepwise_product (q : kernel) kap :
-  (forall h, reach q h -> q h = kap (size h) (proj (fun t => blk t == blk (size h)) h)) ->
-  forall h, law q [::] h = \prod_j blockprob kap j (rev h).
+(* ---- parents ---- *)
+(* "let par(t) be a set of positions such that on R the kernel of p_{B(t)} at step t is a function of h_{par(t)}" (of those
+   earlier than t, h having no others) *)
+Variables (par : nat -> pred nat) (kap : nat -> seq V -> dist R V).
+Hypothesis reads : forall h, (size h < T)%N -> S h -> assigned h = kap (size h) (proj (par (size h)) h).
+
+(* "Let An(M) be the closure of M under par" *)
+Definition An (M : pred nat) (t : 'I_T) := [exists u : 'I_T, M u && connect (fun x y : 'I_T => par x y) u t].
+Definition block j : pred nat := fun t => blk t == j.
+
+Lemma An_self (M : pred nat) (t : 'I_T) : M t -> An M t.
+Proof. by move=> Mt; apply/existsP; exists t; rewrite Mt connect0. Qed.
+
+Lemma An_par (M : pred nat) (t s : 'I_T) : An M t -> par t s -> An M s.
 Proof.
-move=> own; elim/last_ind => [|h y IH]; first by rewrite big1.
-rewrite law_rcons rev_rcons /= big_split /= -IH size_rev revK.
-rewrite [X in _ = _ * X](bigD1 (blk (size h))) //= eqxx big1 ?mulr1 => [|j jb]; last first.
-  by rewrite eq_sym (negPf jb).
-by have [->|nz] := eqVneq (law q [::] h) 0; rewrite ?mul0r // own.
+case/existsP => u /andP[Mu ut] ts; apply/existsP; exists u; rewrite Mu /=.
+exact: connect_trans ut (connect1 ts).
+Qed.
+
+Lemma reads_closed (A : pred nat) h g : (size h < T)%N -> size h = size g -> S h -> S g -> A (size h) ->
+  (forall t s : 'I_T, A t -> par t s -> A s) -> proj A h = proj A g -> assigned h = assigned g.
+Proof.
+move=> hT hg Sh Sg Ah clA e; rewrite !reads -?hg //; congr (kap _ _).
+apply: (proj_sub (M := A)) => // s sh ps.
+exact: (clA (Ordinal hT) (Ordinal (ltn_trans sh hT))).
+Qed.
+
+(* "If An(M_i) ∩ M_j = ∅ for all j != i, j >= 1, then P^ and P_i agree on An(M_i)" *)
+Theorem corollary_2_7 i : (forall h, (size h < T)%N -> reach (p i) h -> S h) ->
+  (forall (t : 'I_T) j, An (block (Some i)) t -> blk t = Some j -> j = i) ->
+  forall y : Om, marg (Law c) (An (block (Some i))) y = marg (Law (p i)) (An (block (Some i))) y.
+Proof.
+move=> Ri dis y; pose A n := [exists t : 'I_T, (t == n :> nat) && An (block (Some i)) t].
+have AE (t : 'I_T) : A t = An (block (Some i)) t.
+  apply/existsP/idP => [[s /andP[/eqP/val_inj-> //]]|At]; by exists t; rewrite eqxx.
+have mE q : marg (Law q) (An (block (Some i))) y = marg (Law q) (fun t : 'I_T => A t) y.
+  by apply: eq_bigl => z; apply: eq_forallb => t; rewrite AE.
+rewrite !mE; apply: (closed_marginal (M := A)) => [h g hT hg rh rg Ah e||]; last exact: is_model_from.
+  have gT : (size g < T)%N by rewrite -hg.
+  have [-> _] := ma_step hT (R_sub hT rh).
+  have -> : p i g = assigned g.
+    rewrite /assigned -hg; case E: (blk (size h)) => [j|].
+      by rewrite (dis (Ordinal hT) j) // -AE.
+    by apply: ma => //; [apply: Ri|rewrite -hg E].
+  apply: (reads_closed (A := A)) => //; [exact: R_sub|exact: Ri|].
+  by move=> t s; rewrite !AE; apply: An_par.
+exact: ma_model.
+Qed.
+
+(* "If An(M_b) ⊂ M_b and R ⊇ Reach(p_b) too, P^ = P_b on M_b" *)
+Theorem corollary_2_7_background : (forall h, (size h < T)%N -> reach b h -> S h) ->
+  (forall t : 'I_T, An (block None) t -> blk t = None) ->
+  forall y : Om, marg (Law c) (fun t : 'I_T => blk t == None) y = marg (Law b) (fun t : 'I_T => blk t == None) y.
+Proof.
+move=> Rb cl y; apply: (closed_marginal (M := block None)) => [h g hT hg rh rg bh e||]; last exact: is_model_from.
+  have [-> _] := ma_step hT (R_sub hT rh).
+  have -> : b g = assigned g by rewrite /assigned -hg (eqP bh).
+  apply: (reads_closed (A := block None)) => //; [exact: R_sub|by apply: Rb => //; rewrite -hg|].
+  by move=> t s bt ts; apply/eqP/cl/(An_par _ ts)/An_self.
+exact: ma_model.
+Qed.
+
+(* "If both hold (all i), the M_i are conditionally independent given M_b under P^" *)
+Theorem corollary_2_7_independence :
+  (forall (t : 'I_T) i j, An (block (Some i)) t -> blk t = Some j -> j = i) ->
+  (forall t : 'I_T, An (block None) t -> blk t = None) ->
+  let PMb := marg (Law c) (fun t : 'I_T => blk t == None) in
+  let PMbi i := marg (Law c) (fun t : 'I_T => (blk t == None) || (blk t == Some i)) in
+  forall y : Om, PMb y != 0 -> Law c y / PMb y = \prod_i (PMbi i y / PMb y).
+Proof.
+move=> dis cl PMb PMbi y.
+pose K h := kap (size h) (proj (par (size h)) h).
+have cK h : (size h < T)%N -> reach c h -> c h = K h.
+  by move=> hT rh; have [-> _] := ma_step hT (R_sub hT rh); rewrite reads //; apply: R_sub.
+pose F j (z : Om) := \prod_(t : 'I_T | blk t == j) K (take t (word z)) (z t).
+have Fl j : local_to (fun t : 'I_T => (blk t == None) || (blk t == j)) (F j).
+  move=> z u /agreeP a; apply: eq_bigr => t /eqP tj; rewrite (a t) ?tj ?eqxx ?orbT // /K !size_word_take ?(ltnW (ltn_ord t)) //.
+  congr (kap t _ _); apply/eqP; rewrite proj_take 1?ltnW //; apply/agreeP => s /andP[_ ps]; apply: a.
+  have As : An (block j) s by apply: An_par ps; apply: An_self; rewrite /block tj.
+  case: j tj As => [i|] tj As; last by rewrite (cl s As).
+  by case E: (blk s) => [k|] //=; rewrite (dis s i k As E) eqxx.
+pose glue (z : Om) : Om := [ffun t : 'I_T => if blk t == None then y t else z t].
+pose G j z := F j (glue z).
+have Gl j : local_to (inb (fun t : 'I_T => blk t) j) (G j).
+  move=> z u /agreeP a; apply: Fl; apply/agreeP => t; rewrite !ffunE; case: (blk t == None) => //= tj.
+  exact: a.
+pose m := mass (fun t : 'I_T => blk t) y G; pose N := F None y.
+have LE z : agree (fun t : 'I_T => blk t == None) z y -> Law c z = N * \prod_i G (Some i) z.
+  move=> a; have gz : glue z = z.
+    by apply/ffunP => t; rewrite ffunE; case: ifP => // bt; have /agreeP -> := a.
+  rewrite (law_chain cK) (partition_big (fun t : 'I_T => blk t) xpredT) //= big_option; congr (_ * _).
+    by apply: Fl; apply/agreeP => t; rewrite orbb => bt; have /agreeP := a; apply.
+  by apply: eq_bigr => i _; rewrite /G gz.
+have eb : PMb y = N * \prod_i m (Some i).
+  rewrite /PMb /marg (eq_bigr _ LE) -mulr_sumr; congr (_ * _).
+  rewrite -prod_Some -(fubini y (predC1 None) Gl); apply: eq_big => [z|z _]; last by rewrite prod_Some.
+  by apply: eq_forallb => t; rewrite /= negbK.
+have ei i : PMbi i y = N * (G (Some i) y * \prod_(j | j != i) m (Some j)).
+  have LE' z : agree (fun t : 'I_T => (blk t == None) || (blk t == Some i)) z y ->
+      Law c z = N * (G (Some i) y * \prod_(j | j != i) G (Some j) z).
+    move=> /agreeP a; rewrite LE; last by apply/agreeP => t bt; apply: a; rewrite bt.
+    rewrite (bigD1 i) //=; congr (_ * (_ * _)); apply: Gl; apply/agreeP => t bt; apply: a.
+    by move: bt; rewrite /inb => ->; rewrite orbT.
+  rewrite /PMbi /marg (eq_bigr _ LE') -!mulr_sumr; congr (_ * (_ * _)).
+  pose A j := (j != None) && (j != Some i).
+  have AE (f : option I -> R) : \prod_(j | A j) f j = \prod_(j | j != i) f (Some j).
+    by rewrite big_mkcond big_option /A /= mul1r [RHS]big_mkcond; apply: eq_bigr => j _.
+  rewrite -AE -(fubini y A Gl); apply: eq_big => [z|z _]; last by rewrite AE.
+  by apply: eq_forallb => t; rewrite /A negb_and !negbK.
+rewrite eb mulf_eq0 negb_or => /andP[Nn /prodf_neq0 mn].
+have ayy : agree (fun t : 'I_T => blk t == None) y y by apply/agreeP.
+have pn : \prod_i m (Some i) != 0 by apply/prodf_neq0.
+rewrite (LE y ayy) -mulf_div divff // mul1r -prodfV -big_split /=; apply: eq_bigr => i _.
+rewrite ei -mulf_div divff // mul1r [X in _ = _ / X](bigD1 i) //= -mulf_div divff ?mulr1 //.
+by apply/prodf_neq0 => j _; apply: mn.
 Qed.
 End Masks.

@@ -1,6 +1,6 @@
 (* theory.md Theorem 2.4: uniform projectivity of global composition forces mutual independence of the blocks under P_b. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition interaction features masks.
+From factorcomp Require Import setting composition interaction marginals laws masks.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -124,6 +124,6 @@ rewrite big1 ?addr0 // => z zy.
 have [t nt] : exists t, z t != y t.
   by apply/existsP; apply: contraNT zy; rewrite negb_exists => /forallP a; apply/eqP/ffunP => t; apply/eqP; rewrite -[_ == _]negbK a.
 rewrite (bigD1 (blk t)) ?inE //= /ind (_ : agree _ _ _ = false) ?mul0r ?mulr0 //.
-by apply/negP => /agreeP/(_ t); rewrite /masks.inb eqxx => /(_ isT) e; rewrite e eqxx in nt.
+by apply/negP => /agreeP/(_ t); rewrite /marginals.inb eqxx => /(_ isT) e; rewrite e eqxx in nt.
 Qed.
 End Converse.

@@ -8,15 +8,23 @@
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
-Section Algorithm.
-Variables (V I N : eqType) (zero : N) (tokens : seq V) (experts : seq I).
-Variables (background : seq V -> V -> N) (expert : I -> seq V -> V -> N).
+Section Rows.
+(* at one prefix, or in one state: any [H] that determines the rows *)
+Variables (H : Type) (V I N : eqType) (zero : N) (tokens : seq V) (experts : seq I).
+Variables (background : H -> V -> N) (expert : I -> H -> V -> N).
 
 Definition deviating h := [seq i <- experts | has (fun y => expert i h y != background h y) tokens].
 Definition opening h y := [seq i <- experts | expert i h y != zero].
 Definition undefined h := has (fun y => (background h y == zero) && (1 < size (opening h y))) tokens.
 Definition follows h y := ~~ undefined h &&
   (if background h y == zero then size (opening h y) == 1 else all (fun i => expert i h y != zero) experts).
+End Rows.
+
+Section Enumeration.
+Variables (V I N : eqType) (zero : N) (tokens : seq V) (experts : seq I).
+Variables (background : seq V -> V -> N) (expert : I -> seq V -> V -> N).
+Local Notation deviating := (deviating tokens experts background expert).
+Local Notation follows := (follows zero tokens experts background expert).
 
 Fixpoint level n := if n is n'.+1 then [seq rcons h y | h <- level n', y <- [seq y <- tokens | follows h y]] else [:: [::]].
 Definition scope T := flatten [seq level n | n <- iota 0 T].
@@ -30,4 +38,4 @@ Definition active T h := [seq i <- experts | begun i h && alive (T - (size h).+1
 Definition decide_well_defined T := ohead [seq h <- scope T | ~~ has (follows h) tokens].
 Definition decide_pointwise T := ohead [seq h <- scope T | 1 < size (deviating h)].
 Definition decide_interval T := ohead [seq h <- scope T | 1 < size (active T h)].
-End Algorithm.
+End Enumeration.

@@ -2,7 +2,7 @@
    names (theory.md 1.1, 4.1; 4.2 for the intervals).  The rows are tables of any numbers [N], with an injection [val]
    into a field that sends [zero] to 0; [tokens] and [experts] list all of them, once. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition skills decision.
+From factorcomp Require Import setting composition skills joint decision.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.
 
@@ -193,8 +193,7 @@ move=> h; rewrite -(one_defined one) => /one no i j di dj; apply/eqP; apply: con
 by apply/deviatingP; exists i, j.
 Qed.
 
-(* Def 3.3 on R^ *)
-Definition Dev i : pred (seq V) := [pred h | reached h & dev b p i h].
+Local Notation Dev := (Dev b p reached).                               (* Dev_i on R^ *)
 
 Lemma activeP T h : reflect (exists i j, [/\ i != j, i \in active T h & j \in active T h]) (1 < size (active T h))%N.
 Proof.
@@ -202,14 +201,7 @@ have actE i : (i \in active T h) = begun i h && alive (T - (size h).+1) i h by r
 by apply: (iffP (two_of experts_uniq _)) => -[i [j]] [ij]; rewrite -?actE; exists i, j; rewrite -?actE.
 Qed.
 
-Lemma deviating_active T h i : i \in deviating h -> i \in active T h.
-Proof.
-move=> di; rewrite mem_filter experts_all andbT; apply/andP; split.
-  by apply/hasP; exists (size h); rewrite ?take_size // mem_iota add0n ltnS leqnn.
-by case: (T - _)%N => /= [|n]; rewrite di.
-Qed.
-
-Lemma aliveP n i h : h \in level (size h) ->
+Lemma alive_iff n i h : h \in level (size h) ->
   reflect (exists s, [/\ size s <= n, h ++ s \in level (size (h ++ s)) & dev b p i (h ++ s)])%N (alive n i h).
 Proof.
 elim: n h => [|n IH] h hl /=.
@@ -226,67 +218,52 @@ right; apply/hasP; exists y => //; move: (hyl); rewrite {1}size_rcons level_rcon
 by apply/IH => //; exists s; rewrite cat_rcons.
 Qed.
 
-Lemma path_through T h : (size h <= T)%N -> exists y : T.-tuple V, take (size h) y = h.
+Lemma active_act T i h : h \in scope T -> i \in active T h -> act T (Dev i) h.
 Proof.
-move=> hT; have [v _|none] := pickP (@predT V); last first.
-  have [_ one] := b_model [::]; move: (oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
-  by have := none y.
-have sz : size (h ++ nseq (T - size h) v) == T by rewrite size_cat size_nseq subnKC.
-by exists (Tuple sz); rewrite /= take_size_cat.
+rewrite mem_scope mem_filter => /andP[hT hl] /andP[/andP[/hasP[m mh dm] /(alive_iff _ _ hl)[s [sn sl ds]]] _].
+apply/andP; split.
+  apply/aliveP; exists s; first by rewrite size_cat -(subnKC hT) addSn ltnS leq_add2l.
+  by apply/andP; split; first exact: level_reached.
+apply/startedP; exists m; first by move: mh; rewrite mem_iota add0n ltnS.
+by apply/andP; split; [exact/reached_take/level_reached|rewrite -mem_deviating].
 Qed.
 
-Lemma active_act T i h (y : T.-tuple V) : h \in scope T -> pre (size h) y = h -> i \in active T h ->
-  act (Dev i) (size h) y.
+Lemma act_active T i h : (forall g, (g \in scope T) = in_scope T g) -> act T (Dev i) h ->
+  h \in scope T /\ i \in active T h.
 Proof.
-rewrite mem_scope mem_filter => /andP[hT hl] yh /andP[/andP[/hasP[m mh dm] /(aliveP _ _ hl)[s [sn sl ds]]] _].
-apply/and3P; split=> //.
-  have hsT : (size (h ++ s) < T)%N by rewrite size_cat -(subnKC hT) addSn ltnS leq_add2l.
-  have [z zhs] := path_through (ltnW hsT).
-  apply/existsP; exists z; apply/andP; split.
-    by rewrite yh /pre -[X in _ == X](take_size_cat s (erefl (size h))) -zhs take_take // size_cat leq_addr.
-  apply/hasP; exists (size (h ++ s)); last first.
-    by rewrite /pre zhs; apply/andP; split=> //; apply: level_reached.
-  by rewrite mem_iota size_cat leq_addr subnKC ?(ltnW hT) // -size_cat.
-apply/hasP; exists m => //; move: mh; rewrite mem_iota /= add0n ltnS => mh.
-rewrite (pre_pre _ mh) yh; apply/andP; rewrite /= -mem_deviating dm; split=> //; exact/reached_take/level_reached.
-Qed.
-
-Lemma act_active T i (y : T.-tuple V) l : (forall h, (h \in scope T) = in_scope T h) -> act (Dev i) l y ->
-  pre l y \in scope T /\ i \in active T (pre l y).
-Proof.
-move=> same /and3P[lT /existsP[z /andP[/eqP zy /hasP[k]]]].
-rewrite mem_iota subnKC ?(ltnW lT) // => /andP[lk kT] /andP[/= rk dk] /hasP[m].
-rewrite mem_iota /= add0n ltnS => ml /andP[/= _ dm].
-have sz n (x : T.-tuple V) : (n <= T)%N -> size (pre n x) = n by move=> nT; rewrite size_takel ?size_tuple.
-have kl : pre k z \in level (size (pre k z)).
-  by have := same (pre k z); rewrite mem_scope /in_scope /= sz ?(ltnW kT) // kT rk.
-have hE : pre l y = take l (pre k z) by rewrite -zy; apply: pre_pre.
-have hl : pre l y \in level (size (pre l y)) by rewrite hE; apply: level_take.
-split; first by rewrite mem_scope sz ?(ltnW lT) ?lT // -{2}(sz l y (ltnW lT)).
+move=> same /andP[/aliveP[t tT /andP[rt dt]] /startedP[m mh /andP[_ dm]]].
+have hT : (size h < T)%N by apply: leq_ltn_trans tT; rewrite size_cat leq_addr.
+have tl : h ++ t \in level (size (h ++ t)) by have := same (h ++ t); rewrite mem_scope /in_scope /= tT rt.
+have hl : h \in level (size h) by have := level_take (size h) tl; rewrite take_size_cat.
+split; first by rewrite mem_scope hT.
 rewrite mem_filter experts_all andbT; apply/andP; split.
-  apply/hasP; exists m; first by rewrite mem_iota add0n ltnS sz // ltnW.
-  by rewrite mem_deviating -(pre_pre _ ml).
-apply/aliveP => //; exists (drop l (pre k z)); rewrite hE cat_take_drop; split=> //.
-by rewrite size_drop -hE !sz ?(ltnW kT) ?(ltnW lT) // -subSS leq_sub2r.
+  by apply/hasP; exists m; rewrite ?mem_iota ?add0n ?ltnS // mem_deviating.
+by apply/alive_iff => //; exists t; split=> //; move: tT; rewrite size_cat leq_subRL // addSn ltnS.
 Qed.
 
-(* theory.md 4.1: intervals between stopping times, on the paths of length T; the prefix given has two active experts *)
+(* theory.md 4.1, by 4.2: disjoint intervals between stopping times, on the paths of length T; two experts are active at
+   the prefix that is given *)
 Theorem decide_interval_right T :
   if decide_interval zero tokens experts background expert T is Some h
-  then [/\ in_scope T h, ~ jf_int T Dev & exists i j (y : T.-tuple V),
-           [/\ i != j, pre (size h) y = h, act (Dev i) (size h) y & act (Dev j) (size h) y]]
+  then [/\ in_scope T h, ~ jf_int T Dev & exists i j, [/\ i != j, act T (Dev i) h & act T (Dev j) h]]
   else jf_int T Dev.
 Proof.
+have [v0 _] : exists v : V, true.
+  have [v _|none] := pickP (@predT V); first by exists v.
+  have [_ one] := b_model [::]; move: (oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
+  by have := none y.
 have := ohead_filter (scope T) (fun h => 1 < size (active T h))%N; rewrite /decide_interval.
 case: ohead => [h [hs /activeP[i [j [ij ai aj]]]]|one].
-  have hT := scope_in hs; have [y yh] := path_through (ltnW (proj1 (andP hT))).
-  have [acti actj] := (active_act hs yh ai, active_act hs yh aj).
-  split=> //; last by exists i, j, y.
-  by move/jf_intP/(_ i j y _ acti actj)/eqP; rewrite (negPf ij).
-apply/jf_intP => i j y l ai aj; apply/eqP.
-have same : forall h, (h \in scope T) = in_scope T h.
-  apply: one_defined => h /one; apply: contra => /deviatingP[i' [j' [ij di dj]]].
-  by apply/activeP; exists i', j'; rewrite ij !deviating_active ?mem_deviating.
+  have [acti actj] := (active_act hs ai, active_act hs aj); split; [exact: scope_in| |by exists i, j].
+  by move/(theorem_4_2_active _ _ v0)/(_ h i j acti actj)/eqP; rewrite (negPf ij).
+apply/(theorem_4_2_active _ _ v0) => h i j ai aj; apply/eqP.
+have same : forall g, (g \in scope T) = in_scope T g.
+  apply: one_defined => g gs; apply: contra (one g gs) => /deviatingP[i' [j' [ij di dj]]]; apply/activeP; exists i', j'.
+  have now k : dev b p k g -> k \in active T g.
+    rewrite -mem_deviating => dk; rewrite mem_filter experts_all andbT; apply/andP; split.
+      by apply/hasP; exists (size g); rewrite ?take_size // mem_iota add0n ltnS leqnn.
+    by case: (T - _)%N => /= [|n]; rewrite dk.
+  by rewrite !now.
 have [hs ii] := act_active same ai; have [_ jj] := act_active same aj.
 by apply: contraR (one _ hs) => ij; apply/activeP; exists i, j.
 Qed.

@@ -1,105 +1,194 @@
-(* theory.md 7.4: JF-int at every horizon iff no reachable extended state has two active experts. *)
+(* theory.md 7.4: JF-int at every length. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition skills automata.
+From factorcomp Require Import setting composition skills joint automata.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.
 
-Section Ext.
-Variables (V I Q : finType) (delta : Q -> V -> Q) (ok : Q -> V -> bool) (q0 : Q) (D : Q -> {set I}) (v0 : V).
-(* scope R^ = legal words; Dev_i = legal words whose state is in D_i *)
+Section Extended.
+Variables (V I Q : finType) (delta : Q -> V -> Q) (ok : Q -> V -> bool) (q0 : Q) (D : I -> pred Q) (v0 : V).
 Local Notation rn h := (run delta q0 h).
 Local Notation legal := (legal delta ok).
-Definition DevA i : pred (seq V) := fun h => legal q0 h && (i \in D (rn h)).
+(* the scope: legal words; Dev_i: those that lead to a state of D_i *)
+Definition deviates i : pred (seq V) := fun h => legal q0 h && D i (rn h).
 
-(* extended automaton: state + set of experts that have deviated so far (pre / started) *)
-Definition X := (Q * {set I})%type.
-Definition xdelta (x : X) y : X := (delta x.1 y, x.2 :|: D (delta x.1 y)).
-Definition xok (x : X) y := ok x.1 y.
-Definition x0 : X := (q0, D q0).
-Definition canreach q i := [exists q', connect (edge delta ok) q q' && (i \in D q')].
-Definition xact (x : X) i := (i \in x.2) && canreach x.1 i.
-Definition xbad (x : X) := [exists i, [exists j, [&& i != j, xact x i & xact x j]]].
+(* "CanReach(D_i) (infinite-horizon)" *)
+Definition can_reach i q := [exists q', connect (edge delta ok) q q' && D i q'].
+(* "phases pre/act/post per expert: pre -> act on first D_i, act -> post on leaving CanReach(D_i)" *)
+Definition phase := option bool.
+Definition Pre : phase := None.
+Definition Act : phase := Some true.
+Definition Post : phase := Some false.
+Definition next (f : phase) i q : phase := match f with
+  | None => if D i q then Act else Pre
+  | Some true => if can_reach i q then Act else Post
+  | Some false => Post
+  end.
+(* extended states *)
+Definition extended := (Q * {ffun I -> phase})%type.
+Definition xdelta (x : extended) y : extended :=
+  (delta x.1 y, [ffun i => next (x.2 i) i (delta x.1 y)]).
+Definition xok (x : extended) y := ok x.1 y.
+Definition x0 : extended := (q0, [ffun i => next Pre i q0]).
+Definition acts (x : extended) i := x.2 i == Act.
+Local Notation X_ := (reachable xdelta xok x0).
+Local Notation R_ := (reachable delta ok q0).
 
-Lemma legal_cat q u v : legal q (u ++ v) = legal q u && legal (run delta q u) v.
-Proof. by elim: u q => [|y u IH] q //=; rewrite IH andbA. Qed.
-Lemma run_cat q u v : run delta q (u ++ v) = run delta (run delta q u) v.
-Proof. exact: foldl_cat. Qed.
-
-Definition st h i := has (fun m => i \in D (rn (take m h))) (iota 0 (size h).+1).
-Lemma st_rcons h y i : st (rcons h y) i = st h i || (i \in D (delta (rn h) y)).
+Lemma can_reachP q i : reflect (exists2 u, legal q u & D i (run delta q u)) (can_reach i q).
 Proof.
-rewrite /st size_rcons -[(size h).+2]addn1 iotaD has_cat; congr (_ || _).
-  apply: eq_in_has => m; rewrite mem_iota add0n ltnS => /= ml.
-  by rewrite -cats1 takel_cat.
-by rewrite has_seq1 add0n -(size_rcons h y) take_size /run foldl_rcons.
-Qed.
-Lemma xrun h : run xdelta x0 h = (rn h, [set i | st h i]).
-Proof.
-elim/last_ind: h => [|h y IH]; first by congr pair; apply/setP => i; rewrite inE /st /= orbF.
-rewrite /run foldl_rcons -/(run _ _ _) IH /xdelta foldl_rcons; congr pair; apply/setP => i.
-by rewrite !inE st_rcons.
-Qed.
-Lemma xlegal x h : automata.legal xdelta xok x h = legal x.1 h.
-Proof. by elim: h x => [|y h IH] x //=; rewrite IH. Qed.
-
-Lemma canreachP q i : reflect (exists2 u, legal q u & i \in D (run delta q u)) (canreach q i).
-Proof.
-apply: (iffP existsP) => [[q' /andP[/connectP[s ps ->] iD]]|[u lu iu]].
-  by have [u [_ lu ru]] := path_word ps; exists u => //; rewrite ru.
+apply: (iffP existsP) => [[q' /andP[/connect_word[u lu <-] iu]]|[u lu iu]]; first by exists u.
 by exists (run delta q u); rewrite (word_path lu).
 Qed.
 
-Lemma act_xact T i (y : T.-tuple V) l : act (DevA i) l y ->
-  legal q0 (pre l y) && xact (run xdelta x0 (pre l y)) i.
+(* "a deviation reachable from h is reached in finitely many (< |R|) steps" *)
+Lemma can_reach_small h i : legal q0 h -> can_reach i (rn h) ->
+  exists u, [/\ legal (rn h) u, D i (run delta (rn h) u) & size u < #|R_|].
 Proof.
-case/and3P => lT /existsP[z /andP[/eqP e /hasP[k]]]; rewrite mem_iota => /andP[lk _] /andP[lz iz].
-have ez : pre k z = pre l y ++ drop l (pre k z) by rewrite -e (pre_pre _ lk) cat_take_drop.
-move: lz iz; rewrite ez legal_cat run_cat => /andP[ly lu] iu /hasP[m]; rewrite mem_iota ltnS /= => ml /andP[_ im].
-rewrite ly xrun /xact /= inE; apply/andP; split; last by apply/canreachP; exists (drop l (pre k z)).
-apply/hasP; exists m; last by rewrite -(pre_pre _ ml).
-by rewrite mem_iota /= add0n ltnS /pre size_takel ?size_tuple // ltnW.
+move=> lh /can_reachP[u lu iu].
+have [|w [lw iw sw]] := @small_model _ V delta ok (rn h) (D i); first by exists u.
+exists w; split=> //; apply: leq_trans sw _; apply/subset_leq_card/subsetP => q; rewrite !inE.
+by apply: connect_trans; apply: word_path.
 Qed.
 
-Definition pad T (h : seq V) : T.-tuple V := [tuple nth v0 h i | i < T].
-Lemma pre_pad T h l : (l <= size h)%N -> (l <= T)%N -> pre l (pad T h) = take l h.
+Definition begun i h := has (fun m => D i (rn (take m h))) (iota 0 (size h).+1).
+Lemma begun_rcons i h y : begun i (rcons h y) = begun i h || D i (rn (rcons h y)).
 Proof.
-move=> lh lT; apply: (@eq_from_nth _ v0); rewrite /pre !size_takel ?size_tuple // => i il.
-rewrite !nth_take // -[i]/(val (Ordinal (leq_trans il lT))) -tnth_nth tnth_mktuple //.
+rewrite /begun size_rcons -[(size h).+2]addn1 iotaD has_cat; congr (_ || _).
+  apply: eq_in_has => m; rewrite mem_iota add0n ltnS => /= ml.
+  by rewrite -cats1 takel_cat.
+by rewrite has_seq1 add0n -(size_rcons h y) take_size.
 Qed.
 
-Lemma xact_act h i : legal q0 h -> xact (run xdelta x0 h) i ->
-  exists n, forall T (y : T.-tuple V), (n < T)%N -> pre (size h) y = h -> act (DevA i) (size h) y.
+Lemma run_extended h : legal q0 h -> run xdelta x0 h =
+  (rn h, [ffun i => if begun i h then if can_reach i (rn h) then Act else Post else Pre]).
 Proof.
-move=> lh; rewrite xrun /xact inE => /andP[/hasP[m]]; rewrite mem_iota /= add0n ltnS => mh im.
-move/canreachP => [u lu iu]; exists (size (h ++ u)) => T y nT yh.
-have hT : (size h < T)%N by apply: leq_ltn_trans nT; rewrite size_cat leq_addr.
-apply/and3P; split => //; last first.
-  apply/hasP; exists m; first by rewrite mem_iota ltnS.
-  rewrite (pre_pre _ mh) yh /DevA im andbT.
-  by move: lh; rewrite -{1}(cat_take_drop m h) legal_cat => /andP[].
-apply/existsP; exists (pad T (h ++ u)); rewrite pre_pad ?(ltnW hT) //; last by rewrite size_cat leq_addr.
-rewrite take_size_cat // yh eqxx; apply/hasP; exists (size (h ++ u)).
-  by rewrite mem_iota subnKC ?(ltnW hT) // nT andbT size_cat leq_addr.
-by rewrite pre_pad ?(ltnW nT) // take_size /DevA legal_cat lh lu run_cat.
+elim/last_ind: h => [_|h y IH].
+  congr pair; apply/ffunP => i; rewrite !ffunE /next /begun /= orbF; case: ifP => // iq.
+  by rewrite ifT //; apply/can_reachP; exists [::].
+rewrite -{1}cats1 legal_cat /= andbT => /andP[lh oky]; rewrite run_rcons IH // /xdelta run_rcons.
+congr pair; apply/ffunP => i; rewrite !ffunE begun_rcons run_rcons /=.
+have now : D i (delta (rn h) y) -> can_reach i (delta (rn h) y) by move=> d; apply/can_reachP; exists [::].
+case: (begun i h) => /=; last by rewrite /next; case: ifP => // /now ->.
+case: ifP => // /negbT/negP nc; rewrite /next ifF //; apply/negbTE/negP => /can_reachP[u lu iu]; case: nc.
+by apply/can_reachP; exists (y :: u) => //=; rewrite oky.
 Qed.
 
-Theorem jf_int_all : (forall T, jf_int T DevA) <->
-  (forall x, connect (edge xdelta xok) x0 x -> ~~ xbad x).
+Lemma acts_run h i : legal q0 h -> acts (run xdelta x0 h) i = begun i h && can_reach i (rn h).
+Proof. by move=> lh; rewrite /acts run_extended // ffunE; case: (begun i h) (can_reach i _) => [] []. Qed.
+
+Lemma xlegal x h : automata.legal xdelta xok x h = legal x.1 h.
+Proof. by elim: h x => [|y h IH] x //=; rewrite IH. Qed.
+
+Lemma reached_word x : x \in X_ -> exists2 h, legal q0 h & run xdelta x0 h = x.
+Proof. by rewrite inE => /connect_word[h]; rewrite xlegal; exists h. Qed.
+Lemma word_reached h : legal q0 h -> run xdelta x0 h \in X_.
+Proof. by move=> lh; rewrite inE word_path // xlegal. Qed.
+
+(* "Finite-horizon Act_{i,T}(h) increases with T to the infinite-horizon one" *)
+Lemma act_acts T i h : act T (deviates i) h -> legal q0 h /\ acts (run xdelta x0 h) i.
 Proof.
-split=> [jf x cx|nb T].
-  apply/negP => /existsP[i /existsP[j /and3P[ij ai aj]]].
-  have /connectP[s ps lsx] := cx; have [h [_ lh rh]] := path_word ps.
-  rewrite xlegal /= in lh; rewrite lsx -rh in ai aj.
-  have [n1 H1] := xact_act lh ai; have [n2 H2] := xact_act lh aj.
-  pose T := (maxn (maxn n1 n2) (size h)).+1.
-  have /jf_intP/(_ i j (pad T h) (size h)) := jf T.
-  have ph : pre (size h) (pad T h) = h by rewrite pre_pad ?take_size // leqW // leq_maxr.
-  rewrite H1 ?H2 ?ph //; first by move/(_ isT isT)/eqP; rewrite (negPf ij).
-    by rewrite ltnS !leq_max leqnn orbT.
-  by rewrite ltnS !leq_max leqnn.
-apply/jf_intP => i j y l /act_xact/andP[ly ai] /act_xact/andP[_ aj].
-apply/eqP; apply: contraT => ij; have := nb (run xdelta x0 (pre l y)).
-rewrite word_path ?xlegal // => /(_ isT)/negP[]; apply/existsP; exists i; apply/existsP; exists j.
-by rewrite ij ai aj.
+case/andP => /aliveP[t _ /andP[lt it]] /startedP[m mh /andP[_ im]].
+move: lt it; rewrite legal_cat run_cat => /andP[lh lt] it; split=> //; rewrite acts_run //; apply/andP; split.
+  by apply/hasP; exists m; rewrite ?mem_iota.
+by apply/can_reachP; exists t.
 Qed.
-End Ext.
+
+Lemma acts_act T i h : legal q0 h -> acts (run xdelta x0 h) i -> size h + #|R_| <= T -> act T (deviates i) h.
+Proof.
+move=> lh; rewrite acts_run // => /andP[/hasP[m mh im] /(can_reach_small lh)[u [lu iu su]]] hT.
+rewrite mem_iota add0n ltnS /= in mh; apply/andP; split.
+  apply/aliveP; exists u; last by rewrite /deviates legal_cat lh lu run_cat.
+  by rewrite size_cat -addnS (leq_trans _ hT) // leq_add2l.
+apply/startedP; exists m => //; rewrite /deviates im andbT.
+by move: lh; rewrite -{1}(cat_take_drop m h) legal_cat => /andP[].
+Qed.
+
+(* 7.4: "JF-int for every T iff no reachable extended state has two act" *)
+Theorem theorem_7_4 : (forall T, jf_int T deviates) <->
+  (forall x, x \in X_ -> forall i j, acts x i -> acts x j -> i = j).
+Proof.
+split=> [jf x /reached_word[h lh <-] i j ai aj|one T].
+  apply: ((theorem_4_2_active _ _ v0).1 (jf (size h + #|R_|)) h); exact: acts_act.
+apply/(theorem_4_2_active _ _ v0) => h i j /act_acts[lh ai] /act_acts[_ aj].
+exact: one (word_reached lh) _ _ ai aj.
+Qed.
+
+(* 7.4: "JF-int is monotone (failure at T persists for T' > T)" *)
+Theorem theorem_7_4_monotone T T' : T <= T' -> ~ jf_int T deviates -> ~ jf_int T' deviates.
+Proof.
+move=> TT nj /(theorem_4_2_active _ _ v0) dis; apply: nj; apply/(theorem_4_2_active _ _ v0) => h i j ai aj.
+by apply: (dis h); [move: ai|move: aj]; apply: act_monotone.
+Qed.
+
+(* 7.4: "horizon |X| + |R| - 1 decides (X extended states)" *)
+Theorem theorem_7_4_horizon : jf_int (#|X_| + #|R_|).-1 deviates -> forall T, jf_int T deviates.
+Proof.
+move=> jf; apply/theorem_7_4 => x /reached_word[h lh eh] i j ai aj; apply/eqP; apply: contraT => ij.
+pose bad (x : extended) := acts x i && acts x j.
+have [|u [lu /andP[ui uj] su]] := @small_model _ V xdelta xok x0 bad.
+  by exists h; [rewrite xlegal|rewrite eh /bad ai].
+rewrite xlegal /= in lu; suff: i = j by move/eqP; rewrite (negPf ij).
+have le : size u + #|R_| <= (#|X_| + #|R_|).-1.
+  by rewrite -ltnS prednK ?addn_gt0 ?(leq_ltn_trans _ su) // -addSn leq_add2r.
+by apply: ((theorem_4_2_active _ _ v0).1 jf u); apply: acts_act.
+Qed.
+End Extended.
+
+(* ---- connected to kernels: finite-state models (automata.v), edges along supp w or along every token ---- *)
+Section Models.
+Variables (R : realFieldType) (V I : finType).
+Variables (Qb : finType) (delta_b : Qb -> V -> Qb) (start_b : Qb) (row_b : Qb -> dist R V).
+Variables (Qe : I -> finType) (delta_e : forall i, Qe i -> V -> Qe i) (start_e : forall i, Qe i).
+Variable row_e : forall i, Qe i -> dist R V.
+Hypotheses (db : forall q, is_dist (row_b q)) (de : forall i (q : Qe i), is_dist (row_e q)).
+Local Notation b := (model_b delta_b start_b row_b).
+Local Notation p := (model_e delta_e start_e row_e).
+Local Notation delta := (@delta V I Qb delta_b Qe delta_e).
+Local Notation start := (start start_b start_e).
+Local Notation D := (D row_b row_e).
+Local Notation supp := (supp_w row_b row_e).
+
+Section Edges.
+Variable ok : state Qb Qe -> V -> bool.
+Local Notation legal := (legal delta ok start).
+Local Notation X_ := (reachable (xdelta delta ok D) (xok (I := I) ok) (x0 delta ok start D)).
+Local Notation R_ := (reachable delta ok start).
+(* JF-int at T on the scope of the legal prefixes *)
+Definition joint_at T := jf_int T (Dev b p legal).
+
+Lemma joint_atE T : joint_at T <-> jf_int T (deviates delta ok start D).
+Proof.
+have [v0 _ _] := dist_support (db start_b).
+have e i h : Dev b p legal i h = deviates delta ok start D i h by rewrite /Dev /deviates D_dev.
+by split=> /(theorem_4_2_active _ _ v0) dis; apply/(theorem_4_2_active _ _ v0) => h i j ai aj;
+   apply: (dis h); [move: ai|move: aj|move: ai|move: aj]; apply: act_monotone => // u; rewrite e.
+Qed.
+
+Theorem theorem_7_4_models : (forall T, joint_at T) <->
+  (forall x, x \in X_ -> forall i j, acts x i -> acts x j -> i = j).
+Proof. have [v0 _ _] := dist_support (db start_b); by rewrite -(theorem_7_4 _ _ _ _ v0); split=> jf T; apply/joint_atE. Qed.
+
+Theorem theorem_7_4_models_monotone T T' : T <= T' -> ~ joint_at T -> ~ joint_at T'.
+Proof. have [v0 _ _] := dist_support (db start_b); by move=> TT; rewrite !joint_atE; apply: theorem_7_4_monotone. Qed.
+
+Theorem theorem_7_4_models_horizon : joint_at (#|X_| + #|R_|).-1 -> forall T, joint_at T.
+Proof. have [v0 _ _] := dist_support (db start_b); by move/joint_atE/(theorem_7_4_horizon v0) => jf T; apply/joint_atE. Qed.
+End Edges.
+
+(* along supp w the scope is R^ *)
+Variable c : convention.
+Theorem theorem_7_4_scope T :
+  joint_at (supp c) T <-> jf_int T (Dev b p (Rhat (@weight R V I c) T b p)).
+Proof.
+have [v0 _ _] := dist_support (db start_b).
+have e i h : size h < T -> Dev b p (legal delta (supp c) start) i h = Dev b p (Rhat (@weight R V I c) T b p) i h.
+  by move=> hT; rewrite /Dev legal_reach // /Rhat hT.
+have a i h : act T (Dev b p (legal delta (supp c) start) i) h = act T (Dev b p (Rhat (@weight R V I c) T b p) i) h.
+  rewrite /act; apply/andP/andP => -[/aliveP[t tT dt] /startedP[m mh dm]];
+  have hT := leq_ltn_trans (leq_addr (size t) (size h)) _;
+  rewrite -size_cat in hT; have mT : size (take m h) < T by rewrite size_takel // (leq_ltn_trans mh) ?hT.
+  - by split; [apply/aliveP; exists t; rewrite -?e|apply/startedP; exists m; rewrite -?e].
+  - by split; [apply/aliveP; exists t; rewrite ?e|apply/startedP; exists m; rewrite ?e].
+by split=> /(theorem_4_2_active _ _ v0) dis; apply/(theorem_4_2_active _ _ v0) => h i j;
+   [rewrite -!a|rewrite !a]; apply: dis.
+Qed.
+End Models.

@@ -1,180 +1,179 @@
-(* theory.md Theorem 2.2, local half, from the law-level Definition 2.1: Z = 1 on R^ and P_L = P_G.
-   Bridge between laws on {ffun 'I_T -> V} (marginals) and kernels on seq V (sampler). *)
+(* theory.md Theorem 2.3 (factorized conditionals, step by step) and Lemma 2.3b (EOS against FC).
+   blk t is the block of step t (0-based): Some i for M_i, None for M_b; the step that follows h is step size h. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition features masks.
+From factorcomp Require Import setting composition marginals laws masks histories.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-Section Bridge.
-Variables (R : realFieldType) (V : finType) (T : nat).
+Section Blocks.
+Variables (R : realFieldType) (V I : finType) (T : nat) (blk : nat -> option I).
 Local Notation Om := {ffun 'I_T -> V}.
 Local Notation kernel := (kernel R V).
+Local Notation bl := (fun t : 'I_T => blk t).
+Implicit Types (q : kernel) (kap : nat -> seq V -> dist R V) (G : option I -> Om -> R).
 
-Definition word (y : Om) : T.-tuple V := mktuple y.
-Definition upto l : pred 'I_T := fun t => (t < l)%N.
-Definition Law (p : kernel) (y : Om) := law p [::] (word y).
+(* "h restricted to B(t)", t the step that follows h *)
+Definition own (h : seq V) := proj (fun t => blk t == blk (size h)) h.
 
-Lemma wordE y : word y = map y (enum 'I_T) :> seq V. Proof. by []. Qed.
-Lemma agree_take l z y : agree (upto l) z y = (take l (word z) == take l (word y)).
+Lemma own_take (y z : Om) l : (l < T)%N -> (own (take l (word y)) == own (take l (word z))) =
+  agree (fun t : 'I_T => (t < l)%N && (blk t == blk l)) y z.
+Proof. by move=> lT; rewrite /own !size_word_take ?(ltnW lT) // proj_take // ltnW. Qed.
+
+(* ---- kernels that read their block's history make a law that is a product over blocks ---- *)
+Definition factor kap j (y : Om) := \prod_(t : 'I_T | blk t == j) kap t (own (take t (word y))) (y t).
+
+Lemma factor_local kap j : local_to (inb bl j) (factor kap j).
 Proof.
-apply/agreeP/eqP => [e|e t tl].
-  have te (u : Om) : take l (word u) = map u (take l (enum 'I_T)) by rewrite wordE map_take.
-  rewrite !te; apply/eq_in_map => t ti; apply: e.
-  have : val t \in map val (take l (enum 'I_T)) by apply: map_f.
-  rewrite map_take val_enum_ord take_iota mem_iota add0n leq_min /=.
-  by case/andP.
-rewrite -(tnth_mktuple z) -(tnth_mktuple y) !(tnth_nth (y t)).
-by rewrite -(nth_take _ tl) -[RHS](nth_take _ tl) e.
+move=> y z a; apply: eq_bigr => t /eqP tj; have /agreeP e := a.
+rewrite (e t) ?/inb ?tj //; congr (kap t _ _); apply/eqP; rewrite own_take //.
+by apply/agreeP => s /andP[_ /eqP ss]; apply: e; rewrite /inb ss tj.
 Qed.
 
-Lemma sum_word (F : seq V -> R) (E : pred (seq V)) :
-  \sum_(t : T.-tuple V | E t) F t = \sum_(y : Om | E (word y)) F (word y).
+Lemma law_prod q kap : (forall h, (size h < T)%N -> reach q h -> q h = kap (size h) (own h)) ->
+  forall y : Om, Law q y = \prod_j factor kap j y.
 Proof.
-rewrite (reindex word) //; exists (fun t => [ffun i => tnth t i]) => [y _|t _].
-  by apply/ffunP => i; rewrite ffunE tnth_mktuple.
-by apply: eq_from_tnth => i; rewrite tnth_mktuple ffunE.
+move=> oq y; rewrite (law_chain oq) (partition_big (fun t : 'I_T => blk t) xpredT) //=.
+by apply: eq_bigr => j _; apply: eq_bigr => t _; rewrite size_word_take // ltnW.
 Qed.
 
-(* truncation = prefix marginal *)
-Lemma Law_trunc (p : kernel) l (y : Om) : is_model p ->
-  marg (Law p) (upto l) y = law p [::] (take l (word y)).
+(* ---- conversely a law that is a product over blocks has such kernels ---- *)
+Lemma tr_local G j l : local_to (inb bl j) (G j) ->
+  forall y z : Om, agree (fun t : 'I_T => (t < l)%N && (blk t == j)) y z ->
+  tr bl (upto l) G j y = tr bl (upto l) G j z.
 Proof.
-move=> mp; rewrite /marg /Law (eq_bigl _ _ (fun z => agree_take l z y)).
-have := cylinder (h := [::]) (s := take l (word y)) (n := T) (is_model_from (h := [::]) (n := T) mp).
-rewrite size_take size_tuple => H; rewrite -H; last by case: ltnP => // /ltnW.
-rewrite (sum_word (law p [::]) (fun t => take (if (l < T)%N then l else T) t == take l (word y))).
-apply: eq_bigl => z; case: ltnP => // Tl.
-by rewrite ![take l _]take_oversize ?take_oversize ?size_tuple.
+move=> Gl y z /agreeP a; rewrite /tr.
+pose put (x u : Om) : Om := [ffun t : 'I_T => if blk t == j then u t else x t].
+rewrite (reindex_onto (put y) (put z)) /= => [|u /agreeP uy]; last first.
+  by apply/ffunP => t; rewrite !ffunE; case E: (blk t == j) => //; rewrite uy // E orbT.
+apply: eq_big => [u|u _]; last first.
+  by apply: Gl; apply/agreeP => t tj; rewrite ffunE; move: tj; rewrite /inb => ->.
+apply/andP/agreeP => [[/agreeP uy /eqP eu] t|uz]; last first.
+  split; first apply/agreeP => t tA.
+    rewrite ffunE; case: ifP => // tj; rewrite (uz t tA).
+    by apply/esym/a; move: tA; rewrite tj orbF /upto => ->.
+  by apply/eqP/ffunP => t; rewrite !ffunE; case E: (blk t == j) => //; rewrite uz // E orbT.
+move=> tA; case tj: (blk t == j); last by rewrite -eu ffunE tj.
+have := uy t tA; rewrite ffunE tj => ->; apply: a; move: tA.
+by rewrite tj orbF /upto => ->.
 Qed.
 
-Lemma Law_sum1 (p : kernel) : is_model p -> \sum_y Law p y = 1.
-Proof. by move=> mp; rewrite /Law -(sum_word (law p [::]) xpredT) law_sum1. Qed.
-End Bridge.
-
-Lemma prod_Some (R : comRingType) (J : finType) (F : option J -> R) :
-  \prod_(j | predC1 None j) F j = \prod_j F (Some j).
+Lemma tr_next G j l (y : Om) : j != blk l -> tr bl (upto l.+1) G j y = tr bl (upto l) G j y.
 Proof.
-rewrite (reindex_omap Some id) /=; last by case.
-by apply: eq_bigl => j; rewrite eqxx.
+move=> jl; apply: eq_bigl => u; apply: eq_forallb => t; rewrite /upto ltnS leq_eqVlt.
+by case: eqP => //= tl; rewrite tl [blk l == j]eq_sym jl orbT.
 Qed.
 
-(* prefix marginal of a product of block-local factors is again such a product *)
-Section Trunc.
-Variables (R : realFieldType) (X V I : finType) (blk : X -> option I) (A : pred X).
-Local Notation Om := {ffun X -> V}.
-Variable (G : option I -> Om -> R).
-Hypothesis Gl : forall j, local_to (inb blk j) (G j).
-(* integrate out the part of block j outside A *)
-Definition tr j (y : Om) := \sum_(u | agree (fun t => A t || (blk t != j)) u y) G j u.
+(* the kernel that a product law must have: its block's mass after one more token, over the mass before *)
+Definition block_kernel G (l : nat) (r : seq V) : dist R V :=
+  if [pick y : Om | own (take l (word y)) == r] is Some y
+  then [ffun v => tr bl (upto l.+1) G (blk l) (upd y l v) / tr bl (upto l) G (blk l) y] else [ffun=> 0].
 
-Let blk' t : option (option I) := if A t then None else Some (blk t).
-Lemma marg_trunc y : marg (fun z => \prod_j G j z) A y = \prod_j tr j y.
+Lemma block_kernel_ext G H l r : G (blk l) =1 H (blk l) -> block_kernel G l r = block_kernel H l r.
 Proof.
-pose gl (z : Om) : Om := [ffun t => if A t then y t else z t].
-pose G' (j : option (option I)) z := if j is Some j then G j (gl z) else 1.
-have G'l j : local_to (inb blk' j) (G' j).
-  case: j => [j|] // z u /agreeP e; apply: Gl; apply/agreeP => t /eqP bt.
-  rewrite !ffunE; case At: (A t) => //; apply: e; by rewrite /inb /blk' At bt.
-have := fubini y (predC1 None) G'l; rewrite prod_Some => H.
-transitivity (\prod_j mass blk' y G' (Some j)); last first.
-  apply: eq_bigr => j _; apply: eq_big => [z|z /agreeP az].
-    by apply: eq_forallb => t; rewrite /off /blk'; case: (A t).
-  apply: Gl; apply/agreeP => t bt; rewrite ffunE; case At: (A t) => //.
-  by rewrite az // /off /blk' At.
-rewrite -H; apply: eq_big => [z|z /agreeP az].
-  by apply: eq_forallb => t; rewrite /= /blk'; case: (A t).
-rewrite prod_Some; apply: eq_bigr => j _; congr (G j _); apply/ffunP => t; rewrite ffunE.
-by case At: (A t) => //; apply: az.
-Qed.
-End Trunc.
-
-Lemma weight_algebra (R : realFieldType) (I : finType) (B : option I -> R) (A : I -> R) (P0 : R) (Pe : I -> R) :
-  P0 = \prod_j B j -> (forall i, Pe i = A i * \prod_(j | j != Some i) B j) ->
-  (forall i, B (Some i) = 0 -> A i = 0) -> P0 * \prod_i (Pe i / P0) = B None * \prod_i A i.
-Proof.
-move=> e0 ei ac; have [z|nz] := eqVneq P0 0.
-  rewrite z mul0r; apply/esym/eqP; move/eqP: z; rewrite e0 big_option mulf_eq0 => /orP[/eqP->|].
-    by rewrite mul0r.
-  move/prodf_eq0 => [i _ /eqP/ac Ai]; rewrite mulf_eq0; apply/orP; right.
-  by apply/prodf_eq0; exists i => //; apply/eqP.
-rewrite [X in X * _]e0 big_option -mulrA -big_split /=; congr (_ * _); apply: eq_bigr => i _.
-rewrite mulrA ei mulrCA (_ : B (Some i) * _ = P0) ?mulfK //.
-by rewrite e0 [RHS](bigD1 (Some i)).
+by move=> e; rewrite /block_kernel; case: pickP => // y _; apply/ffunP => v; rewrite !ffunE /tr;
+   congr (_ / _); apply: eq_bigr => u _; apply: e.
 Qed.
 
-Section Local.
-Variables (R : realFieldType) (V I : finType) (T : nat) (blk : 'I_T -> option I).
+Lemma product_kernel q G : is_model q -> (forall j, local_to (inb bl j) (G j)) ->
+  (forall y, Law q y = \prod_j G j y) ->
+  forall h, (size h < T)%N -> reach q h -> q h = block_kernel G (size h) (own h).
+Proof.
+move=> mq Gl e h hT rh; have [v0 _] := model_inhabited mq; have [y ey] := word_of v0 (ltnW hT).
+have lawE l (z : Om) : law q [::] (take l (word z)) = \prod_j tr bl (upto l) G j z.
+  by rewrite -Law_trunc // -marg_trunc //; apply: eq_bigr => u _; apply: e.
+rewrite /block_kernel; case: pickP => [z zy|/(_ y)]; last by rewrite ey eqxx.
+have {}zy : agree (fun t : 'I_T => (t < size h)%N && (blk t == blk (size h))) z y by rewrite -own_take // ey.
+apply/ffunP => v; rewrite ffunE.
+have -> : tr bl (upto (size h)) G (blk (size h)) z = tr bl (upto (size h)) G (blk (size h)) y by exact: tr_local.
+have -> : tr bl (upto (size h).+1) G (blk (size h)) (upd z (size h) v) =
+          tr bl (upto (size h).+1) G (blk (size h)) (upd y (size h) v).
+  apply: tr_local => //; apply/agreeP => t /andP[]; rewrite ltnS leq_eqVlt !ffunE.
+  by case: eqP => //= _ tl tb; have /agreeP := zy; apply; rewrite tl.
+have := law_rcons q [::] h v; rewrite -{1 2}ey -(take_updS y v hT) !lawE.
+have := rh; rewrite /reach -{1}ey lawE.
+rewrite (bigD1 (blk (size h))) //= mulf_eq0 negb_or => /andP[bn on].
+rewrite [X in X = _ -> _](bigD1 (blk (size h))) //= [in X in X = _ -> _](eq_bigr (fun j => tr bl (upto (size h)) G j y)); last first.
+  move=> j jb; rewrite tr_next //; apply: tr_local => //; apply/agreeP => t /andP[tl _].
+  by rewrite ffunE ltn_eqF.
+by rewrite mulrAC => /(mulIf on) ->; rewrite mulrAC mulfV // mul1r.
+Qed.
+End Blocks.
+
+Section Stepwise.
+Variables (R : realFieldType) (V I : finType) (T : nat) (blk : nat -> option I).
 Variables (b : kernel R V) (p : I -> kernel R V).
 Hypotheses (mb : is_model b) (mp : forall i, is_model (p i)).
+Local Notation bl := (fun t : 'I_T => blk t).
 Local Notation Pb := (Law (T := T) b).
 Local Notation Pe := (fun i => Law (T := T) (p i)).
-Hypotheses (a : FCa blk Pb) (bb : FCb blk Pb Pe) (c : FCc blk Pb Pe).
-Local Notation w := (@wdrop R V I).
-Local Notation beta := (fun j => marg Pb (inb blk j)).
-Local Notation tg := (tgt blk Pb Pe).
+Local Notation own := (own blk).
+Implicit Types (alpha beta : nat -> seq V -> dist R V).
 
-Definition target : {ffun 'I_T -> V} -> R := fun y => \prod_j tg j y.
+(* "(B) on Reach(p_b), p_b(.|h) is a function beta_t of h restricted to B(t)" *)
+Definition step_B beta := forall h, (size h < T)%N -> reach b h -> b h = beta (size h) (own h).
+(* "on Reach(p_i): (I1) for t in M_i, p_i(.|h) is a function of h_{M_i}" *)
+Definition step_I1 := forall i, exists alpha, forall h, (size h < T)%N -> reach (p i) h ->
+  blk (size h) = Some i -> p i h = alpha (size h) (own h).
+(* "(I2) for t not in M_i, p_i(.|h) = beta_t(.|h_{B(t)})" *)
+Definition step_I2 beta := forall i h, (size h < T)%N -> reach (p i) h ->
+  blk (size h) <> Some i -> p i h = beta (size h) (own h).
 
-(* global weight of every truncation = prefix marginal of the target *)
-Lemma W_target l y : W w b p [::] (take l (word y)) = marg target (upto l) y.
+Lemma stepwise_FCa beta : step_B beta -> FCa bl Pb.
 Proof.
-have bl j : local_to (inb blk j) (beta j) by apply: marg_local.
-have tl j : local_to (inb blk j) (tg j) by apply: tgt_local.
-have eb : law b [::] (take l (word y)) = \prod_j tr blk (upto l) beta j y.
-  rewrite -Law_trunc // -(marg_trunc (upto l) bl); by apply: eq_bigr => z _; apply: a.
-have ep i : law (p i) [::] (take l (word y)) =
-    tr blk (upto l) tg (Some i) y * \prod_(j | j != Some i) tr blk (upto l) beta j y.
-  rewrite -Law_trunc //.
-  pose G j := if j == Some i then tg (Some i) else beta j.
-  have Gl j : local_to (inb blk j) (G j) by rewrite /G; case: eqP => [->|_].
-  rewrite (_ : marg _ _ _ = marg (fun z => \prod_j G j z) (upto l) y).
-    rewrite (marg_trunc (upto l) Gl) (bigD1 (Some i)) //=; congr (_ * _).
-      by rewrite /tr /G eqxx.
-    by apply: eq_bigr => j /negPf ji; rewrite /tr /G ji.
-  apply: eq_bigr => z _; rewrite bb (marg_off a (Law_sum1 T mb)) [RHS](bigD1 (Some i)) //= /G eqxx.
-  by congr (_ * _); apply: eq_bigr => j /negPf->.
-have c' i : tr blk (upto l) beta (Some i) y = 0 -> tr blk (upto l) tg (Some i) y = 0.
-  move/eqP; rewrite psumr_eq0 => [/allP z0|u _]; last first.
-    by apply: sumr_ge0 => z _; apply: law_ge0.
-  rewrite /tr big1 // => u au; apply: c; apply/eqP.
-  by have /implyP := z0 u (mem_index_enum u); apply.
-have eN : tr blk (upto l) tg None y = tr blk (upto l) beta None y by [].
-rewrite W_gW (marg_trunc (upto l) tl) big_option eN.
-exact: (weight_algebra (B := fun j => tr blk (upto l) beta j y)).
+by move=> B; apply: (product_marginals (factor_local beta)); [apply: law_prod|apply: Law_sum1].
 Qed.
 
-(* hence Z = 1 wherever the weight is non-zero *)
-Lemma fc_Z1_local l (y : {ffun 'I_T -> V}) (lt : (l < T)%N) : W w b p [::] (take l (word y)) != 0 -> Zk w b p (take l (word y)) = 1.
+Lemma stepwise_FCb beta : step_B beta -> step_I1 -> step_I2 beta -> FCb bl Pb Pe.
 Proof.
-move=> nz; apply: (mulfI nz); rewrite mulr1.
-have upd v : exists z : {ffun 'I_T -> V}, take l.+1 (word z) = rcons (take l (word y)) v.
-  exists [ffun t : 'I_T => if t == Ordinal lt then v else y t].
-  rewrite (take_nth v) ?size_tuple //; congr rcons; last first.
-    by rewrite -[l]/(val (Ordinal lt)) -tnth_nth tnth_mktuple ffunE eqxx.
-  apply/eqP; rewrite -agree_take; apply/agreeP => t tl; rewrite ffunE.
-  by case: eqP => // e; move: tl; rewrite e /upto /= ltnn.
-rewrite /Zk /Z mulr_sumr.
-transitivity (\sum_v W w b p [::] (rcons (take l (word y)) v)).
-  by apply: eq_bigr => v _; rewrite W_rcons.
-rewrite (W_target l y) /marg.
-rewrite (partition_big (fun z : {ffun 'I_T -> V} => z (Ordinal lt)) xpredT) //=.
-apply: eq_bigr => v _; have [z ez] := upd v; rewrite -ez W_target; apply: eq_bigl => u.
-rewrite !agree_take ez (take_nth v) ?size_tuple // eqseq_rcons; congr (_ && (_ == _)).
-by rewrite -[l]/(val (Ordinal lt)) -tnth_nth tnth_mktuple.
+move=> B I1 I2 i y; have [alpha oi] := I1 i.
+pose kap t r := if blk t == Some i then alpha t r else beta t r.
+have eb := law_prod B; have ei : forall y, Pe i y = \prod_j factor blk kap j y.
+  apply: law_prod => h hT rh; rewrite /kap; case: eqP => bi; [exact: oi|exact: I2].
+have ek j : j != Some i -> factor blk kap j =1 factor (T := T) blk beta j.
+  by move=> ji z; apply: eq_bigr => t /eqP tj; rewrite /kap tj (negPf ji).
+exact: (product_replaced (factor_local beta) (factor_local kap) eb ei (Law_sum1 T mb) (Law_sum1 T (mp i)) ek).
 Qed.
 
-(* Theorem 2.2, local: P_L = P_G = product of the blocks' own marginals *)
-Theorem fc_local (y : {ffun 'I_T -> V}) : law (comp w b p) [::] (word y) = target y.
+Lemma FC_stepwise : FCa bl Pb -> FCb bl Pb Pe -> exists beta, [/\ step_B beta, step_I1 & step_I2 beta].
 Proof.
-have key l : (l <= T)%N -> law (comp w b p) [::] (take l (word y)) = W w b p [::] (take l (word y)).
-  elim: l => [|l IH] lT; first by rewrite take0.
-  rewrite (take_nth (y (Ordinal lT))) ?size_tuple //; set v := nth _ _ _.
-  rewrite law_rcons W_rcons IH ?(ltnW lT) //=.
-  have [->|nz] := eqVneq (W w b p [::] (take l (word y))) 0; first by rewrite !mul0r.
-  by rewrite ffunE -/(Zk w b p _) (fc_Z1_local lT nz) divr1.
-have := key T (leqnn T); rewrite (W_target T y) take_oversize ?size_tuple // => ->.
-rewrite /marg (big_pred1 y) // => z /=; apply/agreeP/eqP => [e|->//].
-by apply/ffunP => t; apply: e; rewrite /upto ltn_ord.
+move=> a bb; pose G j := marg Pb (inb bl j).
+pose Gi i j := if j == Some i then marg (Pe i) (inb bl (Some i)) else G j.
+have Gl j : local_to (inb bl j) (G j) by exact: marg_local.
+have Gil i j : local_to (inb bl j) (Gi i j) by rewrite /Gi; case: eqP => [->|_]; apply: marg_local.
+have ei i y : Pe i y = \prod_j Gi i j y.
+  rewrite bb (marg_off a (Law_sum1 T mb)) [RHS](bigD1 (Some i)) //= /Gi eqxx; congr (_ * _).
+  by apply: eq_bigr => j /negPf->.
+exists (block_kernel (T := T) blk G); split=> [h hT rh|i|i h hT rh bi].
+- exact: (product_kernel mb Gl a).
+- by exists (block_kernel (T := T) blk (Gi i)) => h hT rh _; apply: (product_kernel (mp i) (Gil i) (ei i)).
+rewrite (product_kernel (mp i) (Gil i) (ei i)) //; apply: block_kernel_ext => y.
+by rewrite /Gi; case: eqP.
 Qed.
-End Local.
+
+(* "Given (c), FC iff (B), (I1), (I2)" *)
+Theorem theorem_2_3 : FCc bl Pb Pe ->
+  FC bl Pb Pe <-> exists beta, [/\ step_B beta, step_I1 & step_I2 beta].
+Proof.
+move=> c; split=> [[a bb _]|[beta [B I1 I2]]]; first exact: FC_stepwise.
+by split=> //; [apply: stepwise_FCa B|apply: stepwise_FCb I2].
+Qed.
+
+(* "If position t+1 lies in another block than t, and some EOS-free h in Reach(p_b), |h| = t-1, has 0 < p_b(EOS|h) < 1 and an
+   EOS-free child hy in Reach(p_b) with p_b(EOS|hy) < 1, then FC (a) fails."  EOS is absorbing (0.1). *)
+Theorem lemma_2_3b (eos : V) h y : (forall g, eos \in g -> b g eos = 1) ->
+  ((size h).+1 < T)%N -> blk (size h).+1 <> blk (size h) ->
+  eos \notin h -> reach b h -> 0 < b h eos < 1 ->
+  y != eos -> reach b (rcons h y) -> b (rcons h y) eos < 1 ->
+  ~ FCa bl Pb.
+Proof.
+move=> abs hT nb _ rh /andP[e0 _] _ ry lt1 a.
+have own1 := product_kernel mb (fun j => @marg_local _ _ _ Pb (inb bl j)) a.
+suff e : b (rcons h y) = b (rcons h eos).
+  by move: lt1; rewrite e abs ?ltxx // mem_rcons inE eqxx.
+have reos : reach b (rcons h eos) by rewrite /reach law_rcons mulf_neq0 // gt_eqF.
+rewrite (own1 (rcons h y)) ?(own1 (rcons h eos)) ?size_rcons //.
+congr (block_kernel _ _ _ _); rewrite /masks_stepwise.own !size_rcons !proj_rcons.
+by case: eqP => // /esym.
+Qed.
+End Stepwise.

@@ -4,11 +4,7 @@ The functions run inside Coq. They ask of a number only whether it is zero and w
 fraction is told by its place in a list that begins with 0.
 """
 
-import ast
 import random
-import re
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -21,9 +17,9 @@ from factorcomp.certificates.claims import PrefixWitness, Question, Verdict
 from factorcomp.certificates.judgement import Judgement
 from factorcomp.certificates.tree import Tree
 from tests.certificates.subjects import model
+from tests.coq import compiled, evaluated, written
 from tests.strategies import Instance, random_instance
 
-COQ = Path(__file__).parents[2] / "proofs_checks" / "coq"
 CLAIMS: dict[str, Callable[[Tree], Judgement]] = {
     "decide_well_defined": composition.well_defined,
     "decide_pointwise": composition.pointwise_joint,
@@ -45,12 +41,7 @@ Definition answers (size horizon : nat) (background : seq (seq (seq nat))) (expe
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the functions, compiled."""
-    if shutil.which("coqc") is None:
-        pytest.skip("needs Coq with MathComp (Debian: coq libcoq-mathcomp-algebra)")
-    folder = tmp_path_factory.mktemp("coq")
-    shutil.copy(COQ / "decision.v", folder)
-    subprocess.run(["coqc", "-w", "none", "-Q", ".", "factorcomp", "decision.v"], cwd=folder, check=True)
-    return folder
+    return compiled(tmp_path_factory.mktemp("coq"), "decision")
 
 
 def question_of(instance: Instance) -> Instance:
@@ -86,11 +77,6 @@ def cases(seed: int, count: int) -> list[Instance]:
     return [sparse(rng) if n % 2 else question_of(random_instance(rng, cap=40)) for n in range(count)]
 
 
-def written(value: object) -> str:
-    """Nested lists of numbers in Coq's notation."""
-    return f"[:: {'; '.join(map(written, value))}]" if isinstance(value, list | tuple) else str(value)
-
-
 def asked(instance: Instance) -> str:
     """The command that answers for one instance."""
     names = ["background", *instance.experts]
@@ -103,31 +89,13 @@ def asked(instance: Instance) -> str:
         ]
         tables.append([[[numbers.setdefault(n, len(numbers)) for n in row] for row in step] for step in normal])
     size, horizon = len(instance.vocabulary), instance.question.horizon
-    return f"Eval vm_compute in answers {size} {horizon} {written(tables[0])} {written(tables[1:])}."
+    return f"answers {size} {horizon} {written(tables[0])} {written(tables[1:])}"
 
 
 def by_coq(library: Path, instances: Sequence[Instance]) -> list[list[tuple[int, ...] | None]]:
     """What the proved functions answer: for each claim the prefix that refutes it, or `None`."""
-    (library / "cases.v").write_text(PREAMBLE + "\n".join(map(asked, instances)) + "\n", encoding="utf-8")
-    done = subprocess.run(
-        ["coqc", "-w", "none", "-Q", ".", "factorcomp", "cases.v"],
-        cwd=library,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    text = re.sub(r":\s*seq.*?(?=\n\s*=|\Z)", "", done.stdout, flags=re.DOTALL)
-    results = []
-    for answer in filter(None, (part.strip() for part in text.split("     = "))):
-        plain = (
-            re.sub(r"\s+", " ", answer)
-            .replace("[::]", "[]")
-            .replace("[:: ", "[")
-            .replace(";", ",")
-            .replace("Some ", "")
-        )
-        results.append([None if prefix is None else tuple(prefix) for prefix in ast.literal_eval(plain)])
-    return results
+    answers = evaluated(library, PREAMBLE, map(asked, instances))
+    return [[prefix if prefix is None else tuple(prefix) for prefix in answer] for answer in answers]
 
 
 def by_kernel(instance: Instance) -> list[tuple[int, ...] | None]:
