@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +48,11 @@ def run(
     if full:
         configuration = replace(configuration, lengths=(16, 24, 32, 48, 64, 96, 128))
     noise = configuration.training.noise
-    with TemporaryDirectory() as folder, Progress(console=Console(stderr=True), transient=True) as progress:
+    with (
+        TemporaryDirectory() as folder,
+        Progress(console=Console(stderr=True), transient=True) as progress,
+        ThreadPoolExecutor(1) as aside,
+    ):
         weights = Path(folder)  # of this run alone: nothing trained before is taken
 
         def made(run: Configuration, way: str = "finetuned") -> Family:
@@ -55,15 +60,21 @@ def run(
                 task, run.shape, run.training, run.names, seed=seed, way=way, progress=progress, cache=weights
             )
 
-        families = {"tied": made(configuration), "window": made(configuration.at("window"))}
-        found = subjects(families["tied"])
+        def windowed() -> tuple[Family, dict]:
+            family = made(configuration.at("window"))
+            return family, proved(task, family, noise, output / "letter_substitution_certificate")
+
+        beside = aside.submit(windowed)
+        tied = made(configuration)
+        found = subjects(tied)
         numbers = {
-            "losses": {name: trained.losses for name, trained in families["tied"].trained().items()},
+            "losses": {name: trained.losses for name, trained in tied.trained().items()},
             "success": {"tied": evaluated(found, configuration, seed)},
             "by_length": {"tied": at_lengths(found, configuration, seed)},
-            "every_length": proved(task, families["window"], noise, output / "letter_substitution_certificate"),
-            "exhaustive": {"1": exhausted(task, families["tied"], 1, noise, THRESHOLD)},
+            "exhaustive": {"1": exhausted(task, tied, 1, noise, THRESHOLD)},
         }
+        window, numbers["every_length"] = beside.result()
+        families = {"tied": tied, "window": window}
         if full:
             scratch = made(configuration, "scratch")
             numbers["success"]["window"] = evaluated(subjects(families["window"]), configuration, seed)
@@ -72,7 +83,7 @@ def run(
             numbers["by_length"] = curves(
                 configuration, {**families, "tied, from scratch": scratch}, seed, progress=progress, cache=weights
             )
-            numbers["exhaustive"]["2"] = exhausted(task, families["tied"], 2, noise, THRESHOLD)
+            numbers["exhaustive"]["2"] = exhausted(task, tied, 2, noise, THRESHOLD)
         shutil.copytree(weights, output / "weights", dirs_exist_ok=True)
     name = "letter_substitution_smoke" if smoke else "letter_substitution"
     write_results(output / f"{name}.json", "letter_substitution", seed, asdict(configuration), numbers)
