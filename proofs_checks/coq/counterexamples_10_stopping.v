@@ -49,6 +49,14 @@ Proof. by elim: n => //= n <-. Qed.
 Lemma go_on n r : stopping_at r (nseq n 0%N) = r n.
 Proof. by rewrite /stopping_at mem_nseq andbF size_nseq. Qed.
 
+(* (1/2)^n is as small as one likes: n (1/2)^n <= 1 *)
+Lemma half_vanishes n : n%:R * (1 %/ 2) ^+ n <= 1 :> R.
+Proof.
+have -> : 1 %/ 2 = 2%:R^-1 :> R by rewrite (QR_fraction R 1 1) mul1r.
+by rewrite exprVn ler_pdivr_mulr ?exprn_gt0 ?ltr0n // mul1r -natrX ler_nat ltnW // ltn_expl.
+Qed.
+
+
 (* M4: "p_1 may stop at even, p_2 at odd lengths: p^ never stops though all components stop a.s." *)
 Definition b_M4 := stopping_at (fun=> half).
 Definition p1_M4 := stopping_at (fun t => if odd t then on else half).
@@ -57,8 +65,9 @@ Theorem counterexample_10_1_never : let b := model R 1 b_M4 in let p := experts 
   let goes q n := law q [::] (nseq n (token 0)) in
   [/\ is_model b /\ (forall i, is_model (p i)),
       forall n, goes (comp b p) n = 1 /\ comp b p (nseq n (token 0)) (token 1) = 0,
-      forall n, goes b n = (1 %/ 2) ^+ n
-    & forall n, goes (p ord0) n.*2 = (1 %/ 2) ^+ n /\ goes (p ord_max) n.*2 = (1 %/ 2) ^+ n].
+      forall n, goes b n = (1 %/ 2) ^+ n,                    (* which tends to 0 *)
+      forall n, goes (p ord0) n.*2 = (1 %/ 2) ^+ n /\ goes (p ord_max) n.*2 = (1 %/ 2) ^+ n
+    & forall n, n%:R * (1 %/ 2) ^+ n <= 1 :> R].
 Proof.
 move=> b p goes.
 have dist (r : nat -> row) : (forall t, qdist 1 (r t)) -> is_model (model R 1 (stopping_at r)).
@@ -75,14 +84,9 @@ split.
   split=> //; elim: n => // n IH; rewrite S IH cE ffunE QR1 mulr1 //.
 - elim=> [|n IH]; first by rewrite expr0.
   by rewrite S IH exprSr /b modelE vals_nseq /b_M4 go_on.
-elim=> [|n [IH1 IH2]]; first by rewrite expr0.
-by rewrite doubleS !S IH1 IH2 /p !modelE !vals_nseq [nth _ _ _]/= [nth _ _ ord_max]/= /p1_M4 /p2_M4 !go_on /= odd_double /= exprSr QR1 !mulr1.
-Qed.
-(* (1/2)^n is as small as one likes: n (1/2)^n <= 1 *)
-Lemma half_vanishes n : n%:R * (1 %/ 2) ^+ n <= 1 :> R.
-Proof.
-have -> : 1 %/ 2 = 2%:R^-1 :> R by rewrite (QR_fraction R 1 1) mul1r.
-by rewrite exprVn ler_pdivr_mulr ?exprn_gt0 ?ltr0n // mul1r -natrX ler_nat ltnW // ltn_expl.
+- elim=> [|n [IH1 IH2]]; first by rewrite expr0.
+  by rewrite doubleS !S IH1 IH2 /p !modelE !vals_nseq [nth _ _ _]/= [nth _ _ ord_max]/= /p1_M4 /p2_M4 !go_on /= odd_double /= exprSr QR1 !mulr1.
+exact: half_vanishes.
 Qed.
 
 (* "CE 10.2 (global on V^* ). Geometric lengths, continuation 1/2 (p_b), 3/4 (experts): c_1c_2/c_b = 9/8 > 1, Z_G = ∞; local hazard

@@ -25,7 +25,8 @@ Lemma flip_dist x : 0 <= x <= 1 -> is_dist (flip x).
 Proof. by case/andP=> x0 x1; split=> [[]|]; rewrite ?big_bool !ffunE ?subr_ge0 //= addrC subrK. Qed.
 Theorem counterexample_5_3 :
   let enters q := \sum_(y : 2.-tuple V | (s1 (Dev b p predT true) y < 2)%N) law q [::] y in
-  [/\ is_model b, forall i, is_model (p i), jf_int 2 (Dev b p predT),
+  [/\ is_model b /\ (forall i, is_model (p i)),
+      jf_int 2 (Dev b p predT), forall h, (size h < 2)%N -> Zk (@wcancel R V _) b p h = 1,
       enters (p true) = a & enters (comp (@wcancel R V _) b p) = c].
 Proof.
 have half : 0 <= (2%:R^-1 : R) <= 1 by rewrite invr_ge0 ler0n invf_le1 ?ltr0n // ler1n.
@@ -46,9 +47,11 @@ move=> enters; have E q : enters q = q [::] true * \sum_y q [:: true] y.
   rewrite (@big_tuple_cons R _ 1 F) (bigD1 true) //= [X in _ + X]big1 ?addr0 => [|[] // _]; last by rewrite big1.
   rewrite mulr_sumr (big_tuple_cons 0 (fun t => F (true :: t))); apply: eq_bigr => y _.
   by rewrite (sum_tuple0 (fun t => F [:: true, y & t])) /F /= mulr1.
-split=> //.
-- apply: (counterexample_4_3_smallest true) => h hT i j; rewrite !D //.
+have jf : jf_point 2 (Dev b p predT).
+  move=> h hT i j; rewrite !D //.
   by case: i j => [] [] //; [move=> /eqP->|case/andP=> /eqP->].
+split=> //; first exact: counterexample_4_3_smallest true jf.
+- move=> h hT; apply: (Z_one (c := Cancel)) => // i j di dj; exact: (jf h hT i j).
 - by apply: (etrans (E _)); rewrite (mp true [:: true]).2 mulr1 ffunE.
 have sole h i : (size h < 2)%N -> (forall j, j != i -> ~~ Dev b p predT j h) -> comp (@wcancel R V _) b p h = p i h.
   move=> hT none; apply: (comp_sole (c := Cancel) mp) => // j /none; rewrite /Dev /dev /= negbK => /eqP e; exact: e.
