@@ -81,7 +81,7 @@ class Statement:
     `sentence`: what it says, in words. `equation`: in symbols. `hypotheses`: under which. `draw`: instances that
     satisfy them by construction. `cases`: instances that are all tried, whatever the number of examples (a finite
     domain, or the one instance of a counterexample). `check`: the relations that must hold of each. `controls`: what
-    must be refuted. `not_checked`: what the check leaves out. `formal`: the name of its formal proof, if there is one.
+    must be refuted. `not_checked`: what the check leaves out.
     `weight`: how many times fewer instances are drawn than of others, where one is slow.
     """
 
@@ -95,7 +95,6 @@ class Statement:
     draw: Recipe | None = None
     cases: Callable[[], Iterable[Any]] | None = None
     not_checked: str = ""
-    formal: str = ""
     weight: int = 1
 
     @property

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from factorcomp.testing.families import Family
+from proofs_checks.formal import formally, proof_of
 from proofs_checks.running import Outcome, smallest
 from proofs_checks.statement import Statement
 
@@ -26,7 +27,7 @@ def table(statements: Sequence[Statement], outcomes: Sequence[Outcome]) -> Table
             f"{outcome.instances:,}",
             ", ".join(f"{slack:.2g}" for slack in outcome.slacks.values()),
             ", ".join("never" if after is None else f"{after:,}" for after in outcome.controls.values()) or "none",
-            statement.formal or "–",
+            proof_of(statement.number),
         )
     return result
 
@@ -52,6 +53,7 @@ def details(statement: Statement, outcome: Outcome) -> Group:
             instance = smallest(control.draw, check)
             broken = "; ".join(relation.says for relation in check(instance) if not relation.holds)
             lines += [Text(f"    {line}") for line in (*described(instance), f"does not hold: {broken}")]
+    lines.append(Text(f"  {formally(statement.number)}"))
     if statement.not_checked:
         lines.append(Text(f"  not checked: {statement.not_checked}"))
     if outcome.violation is not None:

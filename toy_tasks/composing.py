@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from factorcomp.composition.operator import compose_rows, log_normalize
 from toy_tasks.networks import Transformer
 
-BATCH = 256
+BATCH = 128
 """Prompts that a network is given together where exact numbers are computed."""
 
 
@@ -91,9 +91,13 @@ def _logits(model: Composition, prompts: Array, answers: Array) -> Array:
 def logits_after(
     model: Composition, prompts: Int[np.ndarray, "batch prompt"], answers: Int[np.ndarray, "batch answer"]
 ) -> Float[np.ndarray, "networks batch next vocab"]:
-    """The logits of every network after each prefix of these answers, as float64."""
-    parts = [slice(start, start + BATCH) for start in range(0, len(prompts), BATCH)]
-    return np.concatenate([np.float64(_logits(model, prompts[part], answers[part])) for part in parts], axis=1)
+    """The logits of every network after each prefix of these answers, as float64.
+
+    Always so many together, of which the last repeat one another: another number would be compiled anew.
+    """
+    places = np.minimum(np.arange(-(-len(prompts) // BATCH) * BATCH), len(prompts) - 1).reshape(-1, BATCH)
+    found = [np.float64(_logits(model, prompts[place], answers[place])) for place in places]
+    return np.concatenate(found, axis=1)[:, : len(prompts)]
 
 
 def failures(

@@ -67,6 +67,10 @@ class Family(NamedTuple):
         chosen = self.experts if names is None else names
         return [self.background.network, *(self.experts[name].network for name in chosen)]
 
+    def trained(self) -> dict[str, Trained]:
+        """All of them by name."""
+        return {"background": self.background, **self.experts}
+
 
 def train_family(
     task: AbstractTask,

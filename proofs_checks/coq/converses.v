@@ -114,7 +114,9 @@ by rewrite cardsU1 jB add1n (leq_trans ltB).
 Qed.
 End Fix.
 
-Theorem converse_FCa : FCa blk Pb.
+(* "Fix P_b of full support and masks.  If global composition is projective on all M_i and on M_b for all tilts
+   P_i ∝ P_b f_i(y_{M_i}), f_i > 0, then P_b = ⊗ P_b^{M_j}" *)
+Theorem theorem_2_4 : FCa blk Pb.
 Proof.
 move=> y; have := indep_aux y (leqnn #|[set: option I]|).
 rewrite (eq_bigl xpredT) => [<-|k]; last by rewrite inE.

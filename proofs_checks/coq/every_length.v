@@ -183,7 +183,8 @@ have [v0 _ _] := dist_support (db start_b).
 have e i h : size h < T -> Dev b p (legal delta (supp c) start) i h = Dev b p (Rhat (@weight R V I c) T b p) i h.
   by move=> hT; rewrite /Dev legal_reach // /Rhat hT.
 have a i h : act T (Dev b p (legal delta (supp c) start) i) h = act T (Dev b p (Rhat (@weight R V I c) T b p) i) h.
-  rewrite /act; apply/andP/andP => -[/aliveP[t tT dt] /startedP[m mh dm]]; have hT := leq_ltn_trans (leq_addr (size t) (size h)) _;
+  rewrite /act; apply/andP/andP => -[/aliveP[t tT dt] /startedP[m mh dm]];
+  have hT := leq_ltn_trans (leq_addr (size t) (size h)) _;
   rewrite -size_cat in hT; have mT : size (take m h) < T by rewrite size_takel // (leq_ltn_trans mh) ?hT.
   - by split; [apply/aliveP; exists t; rewrite -?e|apply/startedP; exists m; rewrite -?e].
   - by split; [apply/aliveP; exists t; rewrite ?e|apply/startedP; exists m; rewrite ?e].

@@ -158,8 +158,8 @@ Theorem theorem_5_1_expert G :
   Pr q (fun y => entered y && G y) = \sum_(g | entries g) law q [::] g * cond q g G.
 Proof. exact: Pr_entered. Qed.
 
-(* 5.1 (1): "for G within {sigma_1 < T} or G containing {sigma_1 = T}: |P^(G) - P_i(G)| <= TV(law of entry prefix under P^, under
-   P_i) (not entered counted as a value)" *)
+(* 5.1 (1): "for G within {sigma_1 < T} or G containing {sigma_1 = T}: |P^(G) - P_i(G)| <= TV(law of entry prefix under P^,
+   under P_i) (not entered counted as a value)" *)
 Theorem theorem_5_1_1 G : decided t2 G ->
   (forall y, G y -> (t1 y < T)%N) \/ (forall y, t1 y = T -> G y) ->
   `|Pr p G - Pr q G| <= TV (entry_law p) (entry_law q).
@@ -394,7 +394,10 @@ Hypothesis uniform : forall i (g : T.-bseq V), entries (t1 i) g -> reach s g -> 
 
 (* 5.1 (3): "With all experts: P^(all entered skills succeed) >= 1 - sum_i delta_i P^(enter_i)"  (s = P^) *)
 Theorem theorem_5_1_3 : 1 - \sum_i delta i * Pr s (entered (t1 i)) <= Pr s all_succeed.
-Proof. by apply: union_bound => i; apply: (theorem_5_1_2 (st1 i) (st2 i) (t12 i) ms s0 (mq i) (@agree i) (@dG i) (@uniform i)). Qed.
+Proof.
+apply: union_bound => i.
+exact: (theorem_5_1_2 (st1 i) (st2 i) (t12 i) ms s0 (mq i) (@agree i) (@dG i) (@uniform i)).
+Qed.
 
 (* 5.1 (3): "for P^ near a switching law S: >= 1 - sum_i delta_i S(enter_i) - TV(P^, S)"  (s = S; p = P^) *)
 Theorem theorem_5_1_3_near (p : kernel) : model_from p [::] T ->

@@ -132,12 +132,9 @@ move=> ei0 z; rewrite ffunE Z_split z mulr0 addr0 divff //.
 by rewrite wE /wdrop mulf_neq0 ?gt_eqF // prodr_gt0 // => i _; rewrite divr_gt0.
 Qed.
 
-(* 10.1, boundary: "if e_b > 0 and some e_i = 0, e^ = 0 (dead if also Z_q = 0)" *)
-Theorem theorem_10_1_never_stops i : p i eos = 0 -> phat eos = 0 /\ (Zq = 0 -> Z w b p = 0).
-Proof.
-move=> e0; have w0 : w b p eos = 0 by rewrite wE /wdrop (bigD1 i) //= e0 !mul0r mulr0.
-by rewrite ffunE w0 mul0r; split=> // z; rewrite Z_split w0 z mulr0 addr0.
-Qed.
+(* 10.1, boundary: "dead if also Z_q = 0" (some e_i = 0) *)
+Theorem theorem_10_1_dead i : p i eos = 0 -> Zq = 0 -> Z w b p = 0.
+Proof. by move=> e0 z; rewrite Z_split z mulr0 addr0 wE /wdrop (bigD1 i) //= e0 !mul0r mulr0. Qed.
 
 (* M1: "Common EOS odds factor rho: odds^ = odds_b rho^k" where Z_q = 1 *)
 Theorem theorem_10_M1 rho : Zq = 1 -> (forall i, odds (p i) = rho * odds b) -> odds phat = odds b * rho ^+ #|I|.
@@ -169,6 +166,14 @@ by apply: weight_none => j; apply/eqP; have := nd j; rewrite /= => /negbFE.
 Qed.
 
 End Odds.
+
+(* 10.1, boundary: "if e_b > 0 and some e_i = 0, e^ = 0" *)
+Theorem theorem_10_1_never_stops i : 0 < b eos -> p i eos = 0 -> phat eos = 0.
+Proof.
+move=> eb0 e0; have -> : phat eos = wdrop b p eos / Z w b p.
+  by rewrite ffunE; congr (_ / _); case: (c) => //=; rewrite wcancel_supp ?gt_eqF.
+by rewrite /wdrop (bigD1 i) //= e0 !mul0r mulr0 mul0r.
+Qed.
 
 (* 10.1, boundary: "if 0 < e_b < 1, some e_i = 1 and all e_j > 0, e^ = 1"; the content of the other experts is << p_b's *)
 Theorem theorem_10_1_stops i : 0 < b eos -> (forall j, 0 < p j eos) -> p i eos = 1 ->

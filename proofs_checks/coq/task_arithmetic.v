@@ -1,6 +1,6 @@
 (* theory.md 9.1: in a model whose logits are affine in its parameters, adding task vectors is local composition. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import exponential setting composition.
+From factorcomp Require Import exponential setting composition weights.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -43,11 +43,8 @@ rewrite expoD logaK ?divr_gt0 //; have /ffunP/(_ y) := e; rewrite !ffunE.
 by move/(canRL (divfK (lt0r_neq0 (N0 z')))) => ->; rewrite mulrAC mulrA.
 Qed.
 
-(* composition with weights lambda: p_b prod_i r_i^{lambda_i}, normalised *)
-Definition weighted (lambda : I -> R) (b : dist) (p : I -> dist) y :=
-  b y * \prod_i power E (lambda i) (p i y / b y).
 Definition weighted_comp lambda (b : kernel) (p : I -> kernel) : kernel := fun h =>
-  [ffun y => weighted lambda (b h) (fun i => p i h) y / \sum_u weighted lambda (b h) (fun i => p i h) u].
+  weighted_norm E lambda (b h) (fun i => p i h).
 
 (* z_theta(h) = c(h) + J(h) theta *)
 Variables (Theta : lmodType R) (c0 : seq V -> V -> R) (J : seq V -> V -> {linear Theta -> R^o}).
@@ -66,7 +63,7 @@ pose K := (N theta_b)^-1 * \prod_i power E (lambda i) (N theta_b / N (theta_b + 
 have Kn : K != 0.
   rewrite mulf_neq0 ?invr_eq0 ?gt_eqF //; apply: prodr_gt0 => i _.
   by rewrite power_gt0 // divr_gt0.
-have wE y : weighted lambda (model theta_b h) (fun i => model (theta_b + tau i) h) y =
+have wE y : weighted E lambda (model theta_b h) (fun i => model (theta_b + tau i) h) y =
     E (logits (theta_b + \sum_i lambda i *: tau i) h y) * K.
   have -> : logits (theta_b + \sum_i lambda i *: tau i) h y =
       logits theta_b h y + \sum_i lambda i * J h y (tau i).

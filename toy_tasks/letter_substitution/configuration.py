@@ -32,7 +32,7 @@ class Configuration:
 
 SMOKE = Configuration(
     shape=Architecture(len(Letters().vocabulary), width=16),
-    training=Training(batch=16, steps=100, fine_steps=50, longest=4),
+    training=Training(batch=16, steps=300, fine_steps=100, rate=1e-2, longest=4, noise=1e-3),
     prompts=64,
     long_prompts=16,
     lengths=(8,),
