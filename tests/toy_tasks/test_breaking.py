@@ -1,6 +1,7 @@
 """What breaks, on perfect rows and on random networks."""
 
 import doctest
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -8,12 +9,15 @@ import pytest
 
 from factorcomp.bounds.per_prefix import total_variation
 from toy_tasks.composing import Composition, composed, failures
-from toy_tasks.letter_substitution import breaking
+from toy_tasks.letter_substitution import breaking, summary
+from toy_tasks.letter_substitution.__main__ import further
 from toy_tasks.letter_substitution.breaking import OVERLAPPING, overlap, shifted, swept
+from toy_tasks.letter_substitution.configuration import SMOKE
 from toy_tasks.letter_substitution.habits import SHIFT, SHIFTED, Habits, Habitual
 from toy_tasks.letter_substitution.letters import EIGHT
 from toy_tasks.letter_substitution.prefixes import at_prefixes, compared, likeliest, rows_of
 from toy_tasks.networks import Architecture, Transformer
+from toy_tasks.results import write_results
 from toy_tasks.training import Family, Trained
 
 TASK = Habits()
@@ -98,3 +102,21 @@ def test_theorem_11_1_a_common_shift_grows_and_the_ancestor_remedies_it():
         assert row["base, ideal"] == pytest.approx(1.5**k / (1 + 1.5**k))
         assert row["ancestor, ideal"] == pytest.approx(0.6)
         assert 0 < row["base, trained"] < 1
+
+
+def test_a_run_of_seconds_can_be_told(tmp_path):
+    """All questions on networks that hardly are trained: nothing is right, and every identity holds."""
+    barely = replace(SMOKE.training, steps=4, fine_steps=2, batch=2)
+    numbers = further(replace(SMOKE, training=barely, prompts=32), 0, None, tmp_path)
+    write_results(tmp_path / "found.json", "letters", 0, {}, numbers)
+    assert len(summary.further(numbers)) == 5
+    found = numbers["stopping"]
+    assert len(found) == 1 + 7
+    assert all(entry["identity"] < 1e-9 for entry in found.values() if entry != found["letters"])
+    assert [row["k"] for row in numbers["breaking"]["experts"]] == [*range(1, 9)]
+    assert numbers["breaking"]["experts"][0]["failure_mean"] > 0.5
+    assert numbers["arithmetic"]["linearized"]["error_max"] < 1e-12
+    assert (
+        numbers["arithmetic"]["success"][0]["merged_greedy"] == numbers["arithmetic"]["success"][0]["composed_greedy"]
+    )
+    assert (tmp_path / "found.json").exists()

@@ -30,7 +30,7 @@ SAMPLE = 24
 """Prompts at whose prefixes everything is computed in float64."""
 
 
-def compared(family: Family, configuration: Configuration, seed: int) -> dict[str, Any]:
+def merged(family: Family, configuration: Configuration, seed: int) -> dict[str, Any]:
     """Success of both for the first `k` experts, and the error of the first two at every prefix of right answers."""
     task, longest = Letters(), configuration.training.longest
     prompts = held_out_prompts(task, configuration.prompts // 4, 1, longest, key=named_key(seed, "arithmetic"))
@@ -51,8 +51,8 @@ def success(family: Family, names: list[str], prompts: Int[np.ndarray, "batch pr
     """How often whole answers are right, of the merged network and of the composition; of the first experts."""
     task, experts = Letters(), {name: family.experts[name].network for name in names}
     right = np.asarray(task.answers(task.skill(names), jnp.asarray(prompts)))
-    merged = merge(family.background.network, experts)
-    rows = rows_of([*family.networks(), merged], prompts, right)
+    added = merge(family.background.network, experts)
+    rows = rows_of([*family.networks(), added], prompts, right)
     found: dict[str, Any] = {"k": len(names)}
     for name, logs in (("merged", rows[-1]), ("composed", composed(rows[: len(names) + 1]))):
         failure, greedy = failures_of(logs, right, task.eos)

@@ -117,7 +117,7 @@ def _at_letter(task: Habits, components: Logs, given: Int[np.ndarray, "batch nex
 
 
 def shifted(habitual: Habitual, prompts: Prompts, noise: float) -> list[dict[str, float]]:
-    """Experts of an ancestor that answers P by A with 0.6 instead of 0.5: how likely A is, of A and P, with `k` of them.
+    """Experts of an ancestor that answers P by A with 0.6 instead of 0.5: how likely A is, of the two, with `k`.
 
     `base`: the ancestor's own background is subtracted; the odds grow by 1.5 each time. `ancestor`: the remedy.
     """

@@ -79,7 +79,7 @@ def mechanisms(habitual: Habitual) -> dict[str, Mechanism]:
 
 def stopped(habitual: Habitual, configuration: Configuration, seed: int) -> dict[str, Any]:
     """Each mechanism on trained networks, and on perfect ones."""
-    letters = max(configuration.lengths[0], 2)
+    letters = 2 * configuration.training.longest
     return {
         "letters": letters,
         **{name: at_work(m, letters, configuration.training.noise, seed) for name, m in mechanisms(habitual).items()},
