@@ -43,7 +43,7 @@ def test_the_documentation():
 @pytest.mark.parametrize("k", [1, 2, 8])
 def test_perfect_disjoint_experts_compose_to_the_right_one_whatever_their_number(k):
     """Lemma 1.8 and Theorem 4.2: at most one deviates, so that `p^ = p_a` and `Z = 1`."""
-    answers = likeliest(TASK, TASK.skill(EIGHT[:k]), PROMPTS, 6)
+    answers = likeliest(TASK, EIGHT[:k], PROMPTS, 6)
     rows = ideal(EIGHT[:k], PROMPTS, answers, 1e-4)
     found = compared(at_prefixes(TASK, rows, PROMPTS, answers, EIGHT[:k]), TASK.eos)
     assert found["greedy"] == 1
@@ -69,7 +69,7 @@ def test_numbers_are_those_of_the_networks():
     """Failure by `failures`, distances by loops over prefixes."""
     nets = family(*EIGHT[:2]).networks()
     rows = swept(TASK, nets, EIGHT[:2], PROMPTS)
-    answers = likeliest(TASK, TASK.skill(EIGHT[:2]), PROMPTS, 6)
+    answers = likeliest(TASK, EIGHT[:2], PROMPTS, 6)
     failure, greedy = failures(Composition.of(nets), PROMPTS, answers, TASK.eos)
     assert rows[1]["failure_mean"] == pytest.approx(failure.mean())
     assert rows[1]["greedy"] == greedy.mean()
@@ -106,7 +106,7 @@ def test_theorem_11_1_a_common_shift_grows_and_the_ancestor_remedies_it():
 
 def test_a_run_of_seconds_can_be_told(tmp_path):
     """All questions on networks that hardly are trained: nothing is right, and every identity holds."""
-    barely = replace(SMOKE.training, steps=4, fine_steps=2, batch=2)
+    barely = replace(SMOKE.training, steps=2, fine_steps=2, batch=2)
     numbers = further(replace(SMOKE, training=barely, prompts=32), 0, None, tmp_path)
     write_results(tmp_path / "found.json", "letters", 0, {}, numbers)
     assert len(summary.further(numbers)) == 5

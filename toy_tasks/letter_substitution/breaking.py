@@ -57,7 +57,7 @@ def swept(
     """
     found = []
     for k in range(1, len(names) + 1):
-        answers = likeliest(task, task.skill(names[:k]), prompts, prompts.shape[1])
+        answers = likeliest(task, names[:k], prompts, prompts.shape[1])
         rows = rows_of(networks if other is None else [*networks, other], prompts, answers)
         evaluated = at_prefixes(task, rows[: k + 1], prompts, answers, names[:k])
         if other is None:
@@ -122,7 +122,7 @@ def shifted(habitual: Habitual, prompts: Prompts, noise: float) -> list[dict[str
     `base`: the ancestor's own background is subtracted; the odds grow by 1.5 each time. `ancestor`: the remedy.
     """
     networks = [habitual.base.background.network, habitual.base.experts[SHIFT].network, *habitual.shifted.values()]
-    answers = likeliest(BASE, BASE.skill((*SHIFTED, "stops@0")), prompts, prompts.shape[1])
+    answers = likeliest(BASE, (*SHIFTED, "stops@0"), prompts, prompts.shape[1])
     skills = ("", SHIFT, *SHIFTED)
     perfect = np.stack([BASE.rows(BASE.table((skill,), noise), prompts, answers) for skill in skills])
     trained = rows_of(networks, prompts, answers)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from factorcomp.bounds.per_prefix import oscillation_of, total_variation
 from factorcomp.composition.operator import compose_rows, log_normalize
 from toy_tasks.composing import Composition, failures_of, logits_after, up_to_eos
+from toy_tasks.letter_substitution.habits import Habits
 from toy_tasks.letter_substitution.letters import Letters
 from toy_tasks.networks import Transformer
 
@@ -45,8 +45,7 @@ def at_prefixes(
     names: Sequence[str],
 ) -> Evaluated:
     """`names`: the skills of the experts; where two have a letter, the first is right."""
-    width = answers.shape[1]
-    given = np.pad(prompts, ((0, 0), (0, max(0, width - prompts.shape[1]))), constant_values=task.eos)[:, :width]
+    given = filled(prompts, answers.shape[1], task.eos)
     of_letter = np.zeros(task.eos + 1, dtype=int)
     for place, name in reversed([*enumerate(names, 1)]):
         letter = next((habit.partition("->")[0] for habit in reversed(name.split(", ")) if "->" in habit), None)
@@ -77,7 +76,21 @@ def compared(
     return {"greedy": float(greedy.mean()), **ends}
 
 
-def likeliest(task: Letters, skill: Any, prompts: Int[np.ndarray, "batch prompt"], width: int) -> np.ndarray:
-    """What a perfect model of this skill answers, `width` tokens of it."""
-    filled = np.pad(prompts, ((0, 0), (0, max(0, width - prompts.shape[1]))), constant_values=task.eos)
-    return np.asarray(task.answers(skill, jnp.asarray(filled)))[:, :width]
+def likeliest(
+    task: Habits, names: Sequence[str], prompts: Int[np.ndarray, "batch prompt"], width: int
+) -> Int[np.ndarray, "batch width"]:
+    """What a perfect model of these skills answers: the likeliest token each time, EOS after EOS, `width` tokens.
+
+    >>> likeliest(Habits(), ("A->B",), np.array([[0, 2, 16]]), 4).tolist()
+    [[1, 2, 16, 16]]
+    """
+    table, last, found = task.table(names), np.full(len(prompts), task.eos + 1), []
+    for given in filled(prompts, width, task.eos).T:
+        last = np.where(last == task.eos, task.eos, table[last, given].argmax(axis=-1))
+        found.append(last)
+    return np.stack(found, axis=1)
+
+
+def filled(prompts: Int[np.ndarray, "batch prompt"], width: int, eos: int) -> Int[np.ndarray, "batch width"]:
+    """The prompts cut, or filled up with EOS, to a width."""
+    return np.pad(prompts, ((0, 0), (0, max(0, width - prompts.shape[1]))), constant_values=eos)[:, :width]

@@ -79,26 +79,29 @@ def mechanisms(habitual: Habitual) -> dict[str, Mechanism]:
 
 def stopped(habitual: Habitual, configuration: Configuration, seed: int) -> dict[str, Any]:
     """Each mechanism on trained networks, and on perfect ones."""
-    letters = 2 * configuration.training.longest
+    letters, noise = 2 * configuration.training.longest, configuration.training.noise
+    short, long = (
+        held_out_prompts(BASE, SAMPLE, n, n, key=named_key(seed, "stopping")) for n in (letters // 2, letters)
+    )
     return {
         "letters": letters,
-        **{name: at_work(m, letters, configuration.training.noise, seed) for name, m in mechanisms(habitual).items()},
+        **{
+            name: at_work(m, short, 2 * letters, noise) if m.where == "after" else at_work(m, long, letters + 1, noise)
+            for name, m in mechanisms(habitual).items()
+        },
     }
 
 
-def at_work(mechanism: Mechanism, letters: int, noise: float, seed: int) -> dict[str, Any]:
+def at_work(mechanism: Mechanism, prompts: Int[np.ndarray, "batch prompt"], width: int, noise: float) -> dict[str, Any]:
     """For each `k`: the terms, and the mean number of tokens with EOS, if what is answered is right.
 
-    Prompts have so many letters; an answer that goes on is followed up to twice as many tokens.
+    Answers are followed for `width` tokens.
     """
     task, after = mechanism.task, mechanism.where == "after"
-    size = letters // 2 if after else letters
-    prompts = held_out_prompts(task, SAMPLE, size, size, key=named_key(seed, "stopping"))
-    width = 2 * letters if after else letters + 1
     found: dict[str, Any] = {"trained": [], "ideal": [], "identity": 0.0}
     for k in range(len(mechanism.experts) + 1):
         experts = mechanism.experts[:k]
-        answers = likeliest(task, task.skill((*experts, mechanism.path)), prompts, width)
+        answers = likeliest(task, (*experts, mechanism.path), prompts, width)
         skills = [mechanism.background, *mechanism.experts]
         ideal = np.stack([task.rows(task.table((skill,), noise), prompts, answers) for skill in skills])
         for kind, rows in (("trained", rows_of(mechanism.networks, prompts, answers)), ("ideal", ideal)):
