@@ -122,7 +122,7 @@ def train(
     began = time.perf_counter()
     key = named_key(seed, *names)
     drawing, making = jax.random.split(key)
-    network = Transformer(shape, key=making) if start is None else start
+    network = eqx.filter_jit(Transformer)(shape, key=making) if start is None else start
     steps, rate = (training.steps, training.rate) if start is None else (training.fine_steps, training.fine_rate)
     schedule = optax.warmup_cosine_decay_schedule(0.0, 1.0, max(1, steps // 30), steps, 0.01)
     rates = rate * jax.vmap(schedule)(jnp.arange(steps))

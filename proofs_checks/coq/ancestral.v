@@ -1,7 +1,7 @@
 (* theory.md 2.6a (mask agreement), Theorem 2.6b (conditional projectivity), Corollary 2.7 (ancestral projectivity).
    blk t is the block of step t (0-based): Some i for M_i, None for M_b; the step that follows h is step size h. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition marginals laws histories.
+From factorcomp Require Import setting composition exactness marginals laws histories.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -108,12 +108,8 @@ move=> hT Sh; have one i j : dev b p i h -> dev b p j h -> i = j.
   rewrite /dev => /eqP di /eqP dj; apply/eqP; apply: contraT => ij.
   have [ib|ib] := eqVneq (blk (size h)) (Some i); last by case: di; apply: ma => //; apply/eqP.
   by case: dj; apply: ma => //; rewrite ib => -[e]; rewrite e eqxx in ij.
-have ws : forall b p i, (forall j, j != i -> p j = b) -> @wcancel R V I b p =1 p i by move=> *; apply: wcancel_sole.
-have wn : forall b p, (forall j, p j = b) -> @wcancel R V I b p =1 b by move=> *; apply: wcancel_none.
-have f := ac hT Sh; have [-> ->] : c h = comp (@wcancel R V I) b p h /\ Zk w b p h = Zk (@wcancel R V I) b p h.
-  by case: (cv) f => //= acd; rewrite -/(@weight R V I Cancel) !comp_conv ?Zk_conv.
-split; last exact: Z1.
-rewrite (comp_switch ws wn) // /switch /assign /assigned; case: pickP => [i di|nd].
+have f := ac hT Sh; split; last exact: Z_one.
+rewrite comp_switched // /switch /assign /assigned; case: pickP => [i di|nd].
   suff -> : blk (size h) = Some i by [].
   by apply/eqP; apply: contraT => /eqP ni; move: di; rewrite /dev (ma hT Sh ni) eqxx.
 by case: blk => // i; apply/esym/eqP; have := nd i; rewrite /dev => /negbFE.

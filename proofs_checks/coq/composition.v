@@ -1,4 +1,5 @@
-(* theory.md 1.1-1.3, the composition operator: null-token conventions, local and global composition; then 4.1 and 4.4 (2).
+(* theory.md 1.1-1.3, the composition operator: null-token conventions, local and global composition; then 4.1, JF-pt and the
+   switching model.
    One composition step is written for a weight `w` (`wdrop` or `wcancel` below), kernels and paths are built from it. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From factorcomp Require Import setting.
@@ -325,46 +326,9 @@ Definition assign (b : kernel) (p : I -> kernel) h := [pick i | dev b p i h].
 Definition switch (b : kernel) (p : I -> kernel) : kernel :=
   fun h => if assign b p h is Some i then p i h else b h.
 
-Hypothesis w_sole : forall (b : dist) (p : I -> dist) i, (forall j, j != i -> p j = b) -> w b p =1 p i.
-Hypothesis w_none : forall (b : dist) (p : I -> dist), (forall j, p j = b) -> w b p =1 b.
-
-Lemma w_switch (b : kernel) (p : I -> kernel) h :
-  (forall i j, dev b p i h -> dev b p j h -> i = j) -> wk b p h =1 switch b p h.
-Proof.
-move=> one y; rewrite /wk /switch /assign; case: pickP => [i di|nd].
-  apply: (w_sole (i := i)) => j ji; apply/eqP; apply: contraNT ji => dj.
-  by rewrite (one j i).
-by apply: w_none => j; apply/eqP; have := nd j; rewrite /dev => /negbFE.
-Qed.
-
 Lemma switch_model (b : kernel) (p : I -> kernel) :
   is_model b -> (forall i, is_model (p i)) -> is_model (switch b p).
 Proof. by move=> mb mp h; rewrite /switch; case: assign => [i|]; [apply: mp|apply: mb]. Qed.
-
-Lemma Z1 (b : kernel) (p : I -> kernel) h : is_model b -> (forall i, is_model (p i)) ->
-  (forall i j, dev b p i h -> dev b p j h -> i = j) -> Zk b p h = 1.
-Proof.
-move=> mb mp one; rewrite /Zk /Z -(switch_model mb mp h).2.
-by apply: eq_bigr => y _; rewrite -(w_switch one).
-Qed.
-
-Lemma comp_switch (b : kernel) (p : I -> kernel) h :
-  is_model b -> (forall i, is_model (p i)) ->
-  (forall i j, dev b p i h -> dev b p j h -> i = j) -> comp b p h = switch b p h.
-Proof.
-move=> mb mp one; apply/ffunP => y.
-by rewrite ffunE -/(Zk b p h) (Z1 mb mp one) divr1 -(w_switch one).
-Qed.
-
-(* 4.4(2): JF-pt on R^ gives P^ = S at every length <= T *)
-Theorem exactness (b : kernel) (p : I -> kernel) T :
-  is_model b -> (forall i, is_model (p i)) ->
-  jf_pt b p [pred h | (size h < T)%N & reach (comp b p) h] ->
-  forall s, (size s <= T)%N -> law (comp b p) [::] s = law (switch b p) [::] s.
-Proof.
-move=> mb mp jf; apply: law_eq_on_reach => h hT hr.
-by apply: comp_switch => // i j; apply: jf; rewrite inE hT.
-Qed.
 
 End Compose.
 
@@ -394,12 +358,3 @@ have e y : wdrop [ffun y => k0 * b y] (fun i => [ffun y => k i * p i y]) y = K *
   by rewrite !ffunE invfM mulrACA.
 apply/ffunP => y; rewrite !ffunE /Z (eq_bigr _ (fun z _ => e z)) e -mulr_sumr invfM mulrACA divff ?mul1r //.
 Qed.
-
-(* instance for the execution convention: no support hypothesis whatever *)
-Theorem exactness_cancel (R : realFieldType) (V I : finType) (b : kernel R V)
-    (p : I -> kernel R V) T :
-  is_model b -> (forall i, is_model (p i)) ->
-  jf_pt b p [pred h | (size h < T)%N & reach (comp (@wcancel R V I) b p) h] ->
-  forall s, (size s <= T)%N ->
-    law (comp (@wcancel R V I) b p) [::] s = law (switch b p) [::] s.
-Proof. by apply: exactness => *; [apply: wcancel_sole | apply: wcancel_none]. Qed.

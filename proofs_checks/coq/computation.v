@@ -55,16 +55,14 @@ Section Model.
 Variables (R : realFieldType) (n : nat).
 Local Notation V := (ordinal_finType n.+1).
 Definition token (m : nat) : 'I_n.+1 := Ordinal (ltn_pmod m (ltn0Sn n)).
-Definition word (s : seq nat) : seq 'I_n.+1 := map token s.
+Definition tokens (s : seq nat) : seq 'I_n.+1 := map token s.
 Definition vals (s : seq 'I_n.+1) : seq nat := map val s.
 Definition dist_of (r : row) : dist R V := [ffun y => QR (entry r (val y))].
 Definition model (f : rows) : kernel R V := fun h => dist_of (f (vals h)).
 Definition experts (fs : seq rows) : 'I_(size fs) -> kernel R V := fun i => model (nth (fun=> [::]) fs i).
 
-Lemma wordK s : all (fun m => (m < n.+1)%N) s -> vals (word s) = s.
+Lemma tokensK s : all (fun m => (m < n.+1)%N) s -> vals (tokens s) = s.
 Proof. by elim: s => //= m s IH /andP[mn /IH->]; rewrite modn_small. Qed.
-Lemma valsK s : word (vals s) = s.
-Proof. by elim: s => //= y s ->; congr cons; apply/val_inj; rewrite /= modn_small. Qed.
 Lemma vals_rcons h y : vals (rcons h y) = rcons (vals h) (val y).
 Proof. by rewrite /vals map_rcons. Qed.
 Lemma size_vals h : size (vals h) = size h. Proof. exact: size_map. Qed.
@@ -87,23 +85,6 @@ Qed.
 
 Lemma vals_words T (t : T.-tuple 'I_n.+1) : vals t \in words n T.
 Proof. by rewrite mem_words size_vals size_tuple eqxx andTb; apply/allP => m /mapP[y _ ->]; apply: ltn_ord. Qed.
-
-Lemma all_words T (p : pred (seq nat)) : all p (words n T) -> forall t : T.-tuple 'I_n.+1, p (vals t).
-Proof. by move/allP => a t; apply/a/vals_words. Qed.
-
-Lemma all_prefixes T (p : pred (seq nat)) : all p (prefixes n T) -> forall h : seq 'I_n.+1, (size h < T)%N -> p (vals h).
-Proof.
-move/allP => a h hT; apply: a; apply/flatten_mapP; exists (size h); first by rewrite mem_iota.
-exact: (vals_words (in_tuple h)).
-Qed.
-
-Lemma exists_words T (p : pred (seq nat)) : [exists t : T.-tuple 'I_n.+1, p (vals t)] = has p (words n T).
-Proof.
-apply/existsP/hasP => [[t pt]|[s]]; first by exists (vals t) => //; apply: vals_words.
-rewrite mem_words => /andP[/eqP st sn] ps.
-have sz : size (word s) == T by rewrite size_map st.
-by exists (Tuple sz); rewrite /= wordK.
-Qed.
 
 Lemma sum_all_words T (F : seq nat -> Q) :
   \sum_(t : T.-tuple 'I_n.+1) QR (F (vals t)) = QR (qsum (map F (words n T))) :> R.
@@ -235,7 +216,7 @@ Proof. by rewrite /dev dist_of_eq. Qed.
 End Composition.
 End Model.
 Arguments token {n} m.
-Arguments word {n} s.
+Arguments tokens {n} s.
 Arguments dist_of : clear implicits.
 Arguments dist_of R n%N r.
 Arguments model : clear implicits.
@@ -254,11 +235,11 @@ Arguments PGE {R n} cancel {fb fs} T s.
 (* the masses of all words, in lexicographic order *)
 Section Masses.
 Variables (R : realFieldType) (n : nat).
-Definition masses T (F : seq 'I_n.+1 -> R) := [seq F (word s) | s <- words n T].
+Definition masses T (F : seq 'I_n.+1 -> R) := [seq F (tokens s) | s <- words n T].
 Lemma massesE T F (f : seq nat -> Q) : (forall s, F s = QR (f (vals s))) -> masses T F = map QR (map f (words n T)).
 Proof.
 move=> e; rewrite -map_comp; apply/eq_in_map => s.
-by rewrite mem_words => /andP[_ /wordK sK]; rewrite e sK.
+by rewrite mem_words => /andP[_ /tokensK sK]; rewrite e sK.
 Qed.
 Lemma masses_eq T F (f : seq nat -> Q) (l : seq Q) :
   (forall s, F s = QR (f (vals s))) -> all2 Qeq_bool (map f (words n T)) l -> masses T F = map QR l.
@@ -320,7 +301,7 @@ Qed.
 Lemma prefixes_vals s : s \in prefixes n T -> exists2 h : seq V, (size h < T)%N & vals h = s.
 Proof.
 case/flatten_mapP => l; rewrite mem_iota mem_words => lT /andP[/eqP sl sn].
-by exists (word s); rewrite ?wordK // size_map sl.
+by exists (tokens s); rewrite ?tokensK // size_map sl.
 Qed.
 
 Lemma jf_rows (fb : rows) (fs : seq rows) (S : pred (seq V)) (s : pred (seq nat)) :
@@ -405,6 +386,15 @@ Lemma model_Pr f : @Pr R V T (model R n f) (fun y => E (vals y)) = mass f.
 Proof. by apply: PrE => s; apply: lawE. Qed.
 Lemma cancel_Pr fb fs : @Pr R V T (comp (@wcancel R V _) (model R n fb) (experts R n fs)) (fun y => E (vals y)) = mass (qcomp true n fb fs).
 Proof. by apply: PrE => s; apply: cancel_law. Qed.
+(* ... under the global composition *)
+Definition PrG k (w : dist R V -> ('I_k -> dist R V) -> 'I_n.+1 -> R) b p (E' : pred (seq nat)) :=
+  \sum_(y : T.-tuple 'I_n.+1 | E' (vals y)) @PG R V _ w b p T y.
+Lemma cancel_PrG fb fs : PrG (@wcancel R V _) (model R n fb) (experts R n fs) E =
+  QR (qmass n T E (qlaw (wrows true n fb fs) [::]) / qZG true n fb fs T)%Q.
+Proof.
+rewrite QRM QRV -sum_words mulr_suml; apply: eq_bigr => y _.
+by rewrite /PG cancel_W cancel_ZG.
+Qed.
 End Events.
 
 Ltac rows_of l := match l with nil => constr:(@nil Q) | cons (QR ?x) ?t => let u := rows_of t in constr:(@cons Q x u) end.
@@ -420,6 +410,7 @@ Ltac by_rows :=
   | |- @masses ?R _ _ _ = ?l => let l' := rows_of l in change l with (map (@QR R) l');
       apply: masses_eq; [let s := fresh "s" in move=> s; on_rows; reflexivity|vm_compute; reflexivity]
   | |- Pr (comp _ _ _) _ = _ => rewrite cancel_Pr; apply: QR_eqb; vm_compute; reflexivity
+  | |- PrG _ _ _ _ _ = _ => rewrite cancel_PrG; apply: QR_eqb; vm_compute; reflexivity
   | |- Pr _ _ = _ => rewrite model_Pr; apply: QR_eqb; vm_compute; reflexivity
   | |- _ = dist_of _ _ _ => on_rows; apply/eqP; rewrite /model dist_of_eq; vm_compute; reflexivity
   | |- _ => on_rows; rewrite /model ?dist_of_eq; first [apply: QR_eqb|idtac]; vm_compute; reflexivity

@@ -1,7 +1,7 @@
-(* Marginals, factorized conditionals (Definition 2.1) and push-forwards on rows of rationals. *)
+(* Total variation, marginals, factorized conditionals (Definition 2.1) and push-forwards on rows of rationals. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith.
-From factorcomp Require Import setting composition marginals laws masks rationals computation.
+From factorcomp Require Import setting composition total_variation marginals laws masks rationals computation.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Delimit Scope nat_scope with N.
@@ -23,7 +23,7 @@ Variables (R : realFieldType) (n T : nat).
 Local Notation V := (ordinal_finType n.+1).
 Local Notation Om := {ffun 'I_T -> V}.
 Implicit Types (P : Om -> R) (y : Om) (M : pred 'I_T) (m : pred nat) (f : seq nat -> Q).
-Definition letters y : seq nat := vals (laws.word y).
+Definition letters y : seq nat := vals (word y).
 Definition computed P f := forall y, P y = QR (f (letters y)).
 Definition qagree m (z s : seq nat) := all (fun t => m t ==> (nth 0 z t == nth 0 s t)%N) (iota 0 T).
 Definition qmarg f m s := qmass n T (fun z => qagree m z s) f.
@@ -134,3 +134,15 @@ Lemma targetE y : target blk Pb Pe y = QR (qproduct fe (letters y)).
 Proof. by rewrite /target big_option /= (product_rows (g := fe)). Qed.
 End FC.
 End Marginals.
+
+(* total variation: of rows, of laws *)
+Section Distance.
+Variable R : realFieldType.
+Definition qtv n (r s : row) : Q := (1 # 2) * qsum (mkseq (fun y => Qabs.Qabs (entry r y - entry s y)) n.+1).
+Lemma TV_rows n r s : TV (dist_of R n r) (dist_of R n s) = QR (qtv n r s).
+Proof.
+rewrite /TV /qtv QRM -[2%:R]/((2%N)%:R : R) -(@sum_tokens R n) (_ : QR (1 # 2) = 2%:R^-1); last first.
+  by rewrite (QR_fraction R 1 1) mul1r.
+by congr (_ * _); apply: eq_bigr => y _; rewrite !ffunE QR_abs QRD QRN.
+Qed.
+End Distance.

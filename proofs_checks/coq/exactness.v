@@ -100,12 +100,6 @@ move=> fh sole; have e := weight_sole fh sole; have z1 : Zk w b p h = 1.
 by apply/ffunP => y; rewrite compE z1 divr1 /wk e.
 Qed.
 
-Lemma deviator_switch h i : dev b p i h -> one_deviator h -> switch b p h = p i h.
-Proof.
-move=> di one; rewrite /switch /assign; case: pickP => [j dj|/(_ i)]; last by rewrite di.
-by rewrite (one _ _ dj di).
-Qed.
-
 Variable T : nat.
 Local Notation Rhat := (Rhat w T b p).
 

@@ -3,7 +3,7 @@
    Global composition of laws is gcomp: the path product of 1.2 under `drop`, and under `cancel` where the experts are
    absolutely continuous (W_gW, W_conv). *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition marginals laws masks.
+From factorcomp Require Import setting composition exactness marginals laws masks.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -174,9 +174,7 @@ have jf : jf_pt b p (Rhat w T b p).
 have acR h : Rhat w T b p h -> AC (b h) (fun i => p i h).
   by case/andP=> hT rh; apply: (reach_AC mb mp feature_AC) => //; case: (reached _ _ (ltnW hT) rh).
 have Z1R h : Rhat w T b p h -> Zk w b p h = 1.
-  move=> rR; rewrite Zk_conv -?(Zk_conv Cancel); [|exact: acR|exact: acR].
-  apply: Z1 => //; [by move=> *; apply: wcancel_sole|by move=> *; apply: wcancel_none|].
-  exact: jf.
+  move=> rR; apply: Z_one => //; [by case: (c) => //=; apply: acR|exact: jf].
 have acW h : (size h < T)%N -> W (@wdrop R V I) b p [::] h != 0 -> AC (b h) (fun i => p i h).
   by move=> hT nz; apply: (reach_AC mb mp feature_AC) => //; case: (W_reach nz).
 have eW (y : Om) : W w b p [::] (word y) = gW Pb Pe y by rewrite (W_conv acW) ?size_tuple // W_gW.

@@ -16,13 +16,6 @@ Definition gcomp (O : finType) b (p : I -> O -> R) y := gW b p y / gZ b p.
 (* push-forward of a mass function along any map *)
 Definition push (O O' : finType) (D : O -> O') (P : O -> R) : O' -> R := fun z => \sum_(y | D y == z) P y.
 
-Lemma push_bij (O O' : finType) (D : O -> O') E (P : O -> R) :
-  cancel D E -> cancel E D -> push D P =1 P \o E.
-Proof.
-move=> DK EK z; rewrite /push (big_pred1 (E z)) // => y /=.
-by apply/eqP/eqP => [<-|->]; rewrite ?DK ?EK.
-Qed.
-
 End Global.
 
 Section Bridge.

@@ -135,8 +135,6 @@ Definition decided (G : pred path) := forall y z, pre (t2 y) y = pre (t2 y) z ->
 (* entry prefixes *)
 Definition entry g := [exists y : path, (t1 y == size g) && through g y].
 
-Lemma entry_size g : entry g -> (size g <= T)%N.
-Proof. by case/existsP=> y /andP[/eqP <- _]; apply: st1.1. Qed.
 Lemma entry_time g y : entry g -> through g y -> t1 y = size g.
 Proof.
 case/existsP=> z /andP[/eqP tz ez] ey; have e : pre (size g) z = pre (size g) y by rewrite /pre (eqP ez) (eqP ey).

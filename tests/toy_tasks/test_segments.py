@@ -21,9 +21,9 @@ from toy_tasks.skill_segments.configuration import SMOKE
 from toy_tasks.skill_segments.grammar import SKILLS, Grammar, ideal
 from toy_tasks.skill_segments.measured import Sample
 from toy_tasks.skill_segments.reading import read
-from toy_tasks.skill_segments.story import story
 from toy_tasks.skill_segments.task import Segments
 from toy_tasks.skill_segments.texts import draw, log_rows, spelled, states_along
+from toy_tasks.training import train_family
 
 TASK = Segments(Grammar("plain", digits=2, longest=1))
 SHAPE = Architecture(len(TASK.vocabulary), "rotary", width=8, heads=2, layers=1)
@@ -198,10 +198,12 @@ def test_one_command_with_the_same_seed_gives_the_same_numbers(tmp_path, capsys)
     data = json.loads((tmp_path / "skill_segments_smoke.json").read_text())
     assert data["seed"] == 3
     assert data["ideal"]["nested"]["witness"] == "( 0 0 [ 0 |"
-    first, second = (story(SMOKE, seed)["trained"]["plain"] for seed in (3, 4))
-    assert first["losses"]["round"] == pytest.approx(data["trained"]["plain"]["losses"]["round"], rel=1e-5)
-    assert first["success"] == data["trained"]["plain"]["success"]
-    assert first["losses"] != second["losses"]
+    task, losses = Segments(Grammar("plain")), data["trained"]["plain"]["losses"]
+    again, other = (
+        train_family(task, SMOKE.shape(task.grammar), SMOKE.training, SKILLS, seed=seed).trained() for seed in (3, 4)
+    )
+    assert losses["round"] == pytest.approx(again["round"].losses, rel=1e-5)
+    assert again["round"].losses != other["round"].losses
 
 
 def test_smoke_and_full_exclude_each_other(tmp_path):

@@ -1,4 +1,4 @@
-(* The counterexamples of theory.md, section 1.  Tokens are 0, 1, ..; masses of words are in lexicographic order. *)
+(* The counterexamples of theory.md, section 1 (the composition operator).  Tokens are 0, 1, ..; masses of words are in lexicographic order. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith.
 From factorcomp Require Import setting composition rationals computation.
@@ -15,7 +15,7 @@ Local Notation coin := (model R 1).                          (* |V| = 2 *)
 Local Notation coins := (experts R 1).
 Local Notation wcancel := (@wcancel R _ _).
 Local Notation wdrop := (@wdrop R _ _).
-Local Notation "[ 'prefix' x ; .. ; y ]" := (word (cons x%N .. (cons y%N nil) ..)).
+Local Notation "[ 'prefix' x ; .. ; y ]" := (tokens (cons x%N .. (cons y%N nil) ..)).
 Let even := [:: 1#2; 1#2]. Let sure := [:: 1; 0]%Q.
 
 (* 1.2: "under `cancel` the two readings differ (|V|=T=k=2, p_b=(1,0) everywhere, p_1(.|∅)=p_2(.|1)=(1/2,1/2), else p_b:

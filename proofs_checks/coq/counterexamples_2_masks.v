@@ -1,7 +1,7 @@
-(* The counterexamples of theory.md, sections 2 and 6, and remark 4.7.  Tokens are 0, 1, ..; positions are counted from 0. *)
+(* The counterexamples of theory.md, section 2 (masks).  Tokens are 0, 1, ..; positions are counted from 0. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith.
-From factorcomp Require Import setting composition skills joint segments marginals laws masks rationals computation computation_masks.
+From factorcomp Require Import setting composition segments marginals laws masks rationals computation computation_masks.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Delimit Scope nat_scope with N.
@@ -20,8 +20,6 @@ Let even := [:: 1#2; 1#2].
 Let fair := tables [::] even.
 (* the event y_t = a *)
 Definition at_ (t a : nat) : pred (seq nat) := fun y => nth 0%N y t == a.
-Definition PrG k T (w : dist R (ordinal_finType 2) -> ('I_k -> dist R (ordinal_finType 2)) -> 'I_2 -> R) b p (E : pred (seq nat)) :=
-  \sum_(y : T.-tuple 'I_2 | E (vals y)) @PG R (ordinal_finType 2) (ordinal_finType k) w b p T y.
 
 (* 2.3: "Checking on R^ is not enough: |V|=T=k=2, M_1={2}, M_2={1}, p_b uniform, p_2(.|∅)=(1,0), p_1(.|0)=(1/4,3/4),
    p_1(.|1)=(3/4,1/4)."  (B), (I1), (I2) hold on R^, (c) holds, FC fails.
@@ -77,7 +75,7 @@ split; [by split; by_rows| |by split; by_rows| |by split; by_rows].
   have ee (i : 'I_2) : computed (P2 (coins [:: p1_2_5a; p2_2_5a] i)) (qlaw (nth (fun=> [::]) [:: p1_2_5a; p2_2_5a] i) [::]).
     by apply: computed_law => s; apply: lawE.
   by split; [move/(FCaE 2 _ eb)|apply/(FCbE (fe := fun i => qlaw (nth (fun=> [::]) [:: p1_2_5a; p2_2_5a] i) [::]) _ eb ee)|apply/(FCcE (fe := fun i => qlaw (nth (fun=> [::]) [:: p1_2_5a; p2_2_5a] i) [::]) _ eb ee)]; vm_compute.
-by rewrite /PrG; split; (under eq_bigr do rewrite cancel_PG); rewrite sum_words; apply: QR_eqb; vm_compute.
+by split; by_rows.
 Qed.
 
 (* "CE 2.8 (MA does not give marginal projectivity; smallest). |V|=T=k=2. p_b: all kernels (1/4,3/4); p_1: root (1/2,1/2); p_2:
@@ -94,37 +92,5 @@ Proof.
 split; [|by by_rows|by by_rows] => h i hT /eqP; rewrite -(size_vals h) => hi; apply/eqP; rewrite dist_of_eq.
 have ik : nat_of_ord i \in iota 0 2 by rewrite mem_iota; apply: ltn_ord.
 by move: hi; apply/implyP; move: (nat_of_ord i) ik; apply/allP; move: (vals h) (vals_prefixes hT); apply/allP; vm_compute.
-Qed.
-
-(* "CE 6.3 (smallest). z=(y_1⊕y_2, y_2), masks {z_1},{z_2}, FC in features with P_b uniform, P_i(z_i=1)=1/4. Global: (1/4,1/4).
-   Local: Z(0)=5/4,Z(1)=3/4, (3/10,3/10), TV 1/8." *)
-Definition xor (s : seq nat) : seq nat := [:: (nth 0 s 0 + nth 0 s 1) %% 2; nth 0 s 1]%N.
-Definition D_6_3 (y : {ffun 'I_2 -> 'I_2}) : {ffun 'I_2 -> 'I_2} := [ffun t => token (nth 0%N (xor (letters y)) (nat_of_ord t))].
-Definition p1_6_3 := tables [:: ([:: 0%N], [:: 3#4; 1#4]); ([:: 1%N], [:: 1#4; 3#4])] even.
-Definition p2_6_3 := tables [:: ([::], even)] [:: 3#4; 1#4].
-Definition feature t : pred (seq nat) := fun y => nth 0%N (xor y) t == 1%N.
-Theorem counterexample_6_3 :
-  let b := coin fair in let p := coins [:: p1_6_3; p2_6_3] in
-  let blk := (fun t : 'I_2 => blocks 2 [:: 0; 1]%N t) in
-  [/\ FC blk (push D_6_3 (P2 b)) (fun i => push D_6_3 (P2 (p i))),
-      Zk wcancel b p (word [:: 0%N]) = 5 %/ 4 /\ Zk wcancel b p (word [:: 1%N]) = 3 %/ 4,
-      Pr (p ord0) (fun y : 2.-tuple 'I_2 => feature 0%N (vals y)) = 1 %/ 4 /\
-      Pr (p ord_max) (fun y : 2.-tuple 'I_2 => feature 1%N (vals y)) = 1 %/ 4,
-      PrG 2%N wcancel b p (feature 0%N) = 1 %/ 4 /\ PrG 2%N wcancel b p (feature 1%N) = 1 %/ 4
-    & Pr (comp wcancel b p) (fun y : 2.-tuple 'I_2 => feature 0%N (vals y)) = 3 %/ 10 /\
-      Pr (comp wcancel b p) (fun y : 2.-tuple 'I_2 => feature 1%N (vals y)) = 3 %/ 10].
-Proof.
-have eD y : letters (D_6_3 y) = xor (letters y).
-  apply: (@eq_from_nth _ 0%N) => [|t]; rewrite /letters size_map size_tuple //.
-  move=> tT; rewrite -/(letters _) -[t]/(val (Ordinal tT)) nth_letters ffunE /= modn_small //.
-  by move: (letters y) (letters_words y) (t) tT; move=> s sw [|[|]] // _; move: s sw; apply/allP; vm_compute.
-pose fe i := (fun z => qmass 1 2 (fun y => xor y == z) (qlaw (nth (fun=> [::]) [:: p1_6_3; p2_6_3] i) [::])).
-have eb : computed (push D_6_3 (P2 (coin fair))) (fun z => qmass 1 2 (fun y => xor y == z) (qlaw fair [::])).
-  by apply: (computed_push eD); apply: computed_law => s; apply: lawE.
-have ee (i : 'I_2) : computed (push D_6_3 (P2 (coins [:: p1_6_3; p2_6_3] i))) (fe i).
-  by apply: (computed_push eD); apply: computed_law => s; apply: lawE.
-split; [|by split; by_rows|by split; rewrite model_Pr; apply: QR_eqb; vm_compute| |by split; rewrite cancel_Pr; apply: QR_eqb; vm_compute].
-  by split; [apply/(FCaE 2 _ eb)|apply/(FCbE _ eb ee)|apply/(FCcE _ eb ee)]; vm_compute.
-by rewrite /PrG; split; (under eq_bigr do rewrite cancel_PG); rewrite sum_words; apply: QR_eqb; vm_compute.
 Qed.
 End Section2.
