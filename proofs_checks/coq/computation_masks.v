@@ -60,6 +60,8 @@ Proof.
 move=> eP eM; rewrite /qmarg -sum_letters; apply: eq_big => [z|z _]; last exact: eP.
 exact: agreeE.
 Qed.
+Lemma computed_eq P f g : computed P f -> all (fun s => Qeq_bool (f s) (g s)) (words n T) -> computed P g.
+Proof. by move=> e a y; rewrite e; apply: QR_eqb; move: (letters y) (letters_words y); apply/allP. Qed.
 Lemma computed_law p f : (forall s, law p [::] s = QR (f (vals s))) -> computed (Law p) f.
 Proof. by move=> e y; apply: e. Qed.
 Lemma computed_push (D : Om -> Om) dq P f : (forall y, letters (D y) = dq (letters y)) -> computed P f ->
@@ -144,5 +146,12 @@ Proof.
 rewrite /TV /qtv QRM -[2%:R]/((2%N)%:R : R) -(@sum_tokens R n) (_ : QR (1 # 2) = 2%:R^-1); last first.
   by rewrite (QR_fraction R 1 1) mul1r.
 by congr (_ * _); apply: eq_bigr => y _; rewrite !ffunE QR_abs QRD QRN.
+Qed.
+Lemma TV_words n T (F G : T.-tuple 'I_n.+1 -> R) f g :
+  (forall y, F y = QR (f (vals y))) -> (forall y, G y = QR (g (vals y))) ->
+  TV F G = QR ((1 # 2) * qmass n T predT (fun s => Qabs.Qabs (f s - g s)%Q)).
+Proof.
+move=> eF eG; rewrite /TV QRM -sum_words (_ : QR (1 # 2) = 2%:R^-1); last by rewrite (QR_fraction R 1 1) mul1r.
+by congr (_ * _); apply: eq_bigr => y _; rewrite eF eG QR_abs QRD QRN.
 Qed.
 End Distance.

@@ -25,6 +25,16 @@ Let d2_4_3 : pred (seq nat) := fun s => s == [:: 0]%N.
 Theorem counterexample_4_3 :
   let Dev := sets 1 [:: d1_4_3; d2_4_3] in jf_point 3 Dev /\ ~ jf_int 3 Dev.
 Proof. by split; [apply/jf_pointE|move/jf_intE]; vm_compute. Qed.
+(* "none at T=2": there JF-pt gives JF-int, for any sets *)
+Theorem counterexample_4_3_smallest (V I : finType) (Dev : I -> pred (seq V)) : V -> jf_point 2 Dev -> jf_int 2 Dev.
+Proof.
+move=> v0 jf; apply/(theorem_4_2_active _ _ v0) => h i j ai aj.
+suff D l : act 2 (Dev l) h -> Dev l h by apply: (jf h); [exact: (act_size ai)|exact: D|exact: D].
+move: (act_size ai); case: h {ai aj} => [_|v [|//] _] /andP[al st].
+  by have /startedP[m _] := st; rewrite take_oversize.
+by have /aliveP[[|//] _] := al; rewrite cats0.
+Qed.
+
 (* models that have these sets; they compose exactly, JF-int fails *)
 Definition p1_4_3 := tables [seq (h, [:: 1#4; 3#4]) | h <- [:: [::]; [:: 0; 0]]%N] even.
 Definition p2_4_3 := tables [:: ([:: 0%N], [:: 1#4; 3#4])] even.

@@ -1,13 +1,65 @@
 (* The counterexamples of theory.md, section 5 (drift, inherited guarantees).  Tokens are 0, 1, ... *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import QArith.
-From factorcomp Require Import setting composition skills joint segments rationals computation.
+From factorcomp Require Import setting composition exactness skills joint segments rationals computation counterexamples_4_exactness.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Delimit Scope nat_scope with N.
 Local Open Scope bool_scope.
 Local Open Scope ring_scope.
 Local Opaque wcancel wdrop QR.
+
+(* "CE 5.3 (entry). Entry probability under P^ is unrelated to that under P_i: an earlier expert may emit EOS or the trigger."
+   Whatever the two probabilities: token `true` is the trigger, `false` the end; expert `true` deviates after the trigger,
+   expert `false` before. *)
+Section Entry.
+Variable R : realFieldType.
+Variables (a c : R).
+Hypotheses (a01 : 0 <= a <= 1) (c01 : 0 <= c <= 1).
+Local Notation V := bool_finType.
+Let flip (x : R) : dist R V := [ffun y => if y then x else 1 - x].
+Let b : kernel R V := fun h => flip (if h is [::] then a else 1).
+Let p (i : bool) : kernel R V := fun h =>
+  flip (if h is [::] then (if i then a else c) else if i && (h == [:: true]) then 2%:R^-1 else 1).
+Lemma flip_dist x : 0 <= x <= 1 -> is_dist (flip x).
+Proof. by case/andP=> x0 x1; split=> [[]|]; rewrite ?big_bool !ffunE ?subr_ge0 //= addrC subrK. Qed.
+Theorem counterexample_5_3 :
+  let enters q := \sum_(y : 2.-tuple V | (s1 (Dev b p predT true) y < 2)%N) law q [::] y in
+  [/\ is_model b /\ (forall i, is_model (p i)),
+      jf_int 2 (Dev b p predT), forall h, (size h < 2)%N -> Zk (@wcancel R V _) b p h = 1,
+      enters (p true) = a & enters (comp (@wcancel R V _) b p) = c].
+Proof.
+have half : 0 <= (2%:R^-1 : R) <= 1 by rewrite invr_ge0 ler0n invf_le1 ?ltr0n // ler1n.
+have one : 0 <= (1 : R) <= 1 by rewrite ler01 lexx.
+have mb : is_model b by case=> [|x h]; apply: flip_dist.
+have mp i : is_model (p i).
+  by case=> [|x h]; apply: flip_dist; [case: i|rewrite /=; case: ifP].
+have flip_eq x y : (flip x == flip y) = (x == y).
+  by apply/eqP/eqP => [/ffunP/(_ true)|->//]; rewrite !ffunE.
+have D i h : (size h < 2)%N -> Dev b p predT i h = if i then h == [:: true] else (h == [::]) && (c != a).
+  case: h => [_|x [|//] _]; rewrite /Dev /dev /p /b flip_eq; case: i => //=; rewrite ?eqxx //.
+  by case: (_ == [:: true]); rewrite ?eqxx // invr_eq1 pnatr_eq1.
+move=> enters; have E q : enters q = q [::] true * \sum_y q [:: true] y.
+  pose F (s : seq V) := if take 1 s == [:: true] then law q [::] s else 0.
+  have -> : enters q = \sum_(y : 2.-tuple V) F (y : 2.-tuple V).
+    rewrite [enters q]big_mkcond; apply: eq_bigr => y _; rewrite /F /s1 /debut /pre /= !D ?size_take ?size_tuple //. 
+    by rewrite take0; case: (take 1 y == _).
+  rewrite (@big_tuple_cons R _ 1 F) (bigD1 true) //= [X in _ + X]big1 ?addr0 => [|[] // _]; last by rewrite big1.
+  rewrite mulr_sumr (big_tuple_cons 0 (fun t => F (true :: t))); apply: eq_bigr => y _.
+  by rewrite (sum_tuple0 (fun t => F [:: true, y & t])) /F /= mulr1.
+have jf : jf_point 2 (Dev b p predT).
+  move=> h hT i j; rewrite !D //.
+  by case: i j => [] [] //; [move=> /eqP->|case/andP=> /eqP->].
+split=> //; first exact: counterexample_4_3_smallest true jf.
+- move=> h hT; apply: (Z_one (c := Cancel)) => // i j di dj; exact: (jf h hT i j).
+- by apply: (etrans (E _)); rewrite (mp true [:: true]).2 mulr1 ffunE.
+have sole h i : (size h < 2)%N -> (forall j, j != i -> ~~ Dev b p predT j h) -> comp (@wcancel R V _) b p h = p i h.
+  move=> hT none; apply: (comp_sole (c := Cancel) mp) => // j /none; rewrite /Dev /dev /= negbK => /eqP e; exact: e.
+have e0 : comp (@wcancel R V _) b p [::] = p false [::] by apply: sole => // -[] // _; rewrite D.
+have e1 : comp (@wcancel R V _) b p [:: true] = p true [:: true] by apply: sole => // -[] // _; rewrite D.
+by apply: (etrans (E _)); rewrite e0 e1 (mp true [:: true]).2 mulr1 ffunE.
+Qed.
+End Entry.
 
 Section Section5.
 Variable R : realFieldType.

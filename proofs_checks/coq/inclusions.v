@@ -33,6 +33,14 @@ Qed.
 
 Theorem inclusion_FC_MA : MA T blk b p (fun h => [forall i, reach (p i) h]).
 Proof. by move=> h i hT /forallP rh; apply: inclusion_FC_kernels. Qed.
+
+(* on R^, which lies in every reach, under each convention *)
+Theorem inclusion_FC_MA_composed c : MA T blk b p (Rhat (@weight R V I c) T b p).
+Proof.
+move=> h i hT /andP[_ rh]; apply: inclusion_FC_kernels => //; have [a bb ac] := fc.
+have ac' j (y : {ffun 'I_T -> V}) : Law b y = 0 -> Law (p j) y = 0 by apply: (fc_AC a bb ac); apply: Law_sum1.
+by case: (reach_all mb mp ac' (ltnW hT) rh).
+Qed.
 End Factorized.
 
 Section Inclusions.
@@ -53,6 +61,16 @@ Theorem inclusion_MA_JF_pt : MA -> jf_pt b p scope.
 Proof.
 move=> ma h /andP[hT Sh] i j di dj; have := MA_deviates ma hT Sh di.
 by rewrite (MA_deviates ma hT Sh dj) => -[].
+Qed.
+
+(* "FC within MA within JF-pt", on R^ *)
+Theorem inclusion_FC_JF_pt c : (forall i, is_model (p i)) -> FC_at blk b p T -> jf_pt b p (Rhat (@weight R V I c) T b p).
+Proof.
+move=> mp fc h Rh i j di dj; have /andP[hT _] := Rh.
+have on l : dev b p l h -> blk (size h) = Some l.
+  move=> dl; apply/eqP; apply: contraT => /eqP nb.
+  by move: dl; rewrite /dev (inclusion_FC_MA_composed mb mp fc hT Rh nb) eqxx.
+by have := on i di; rewrite (on j dj) => -[].
 Qed.
 
 (* "JF-int within JF-pt" *)
