@@ -97,7 +97,9 @@ rewrite /wdrop /switching /unassigned; case: (a h) => [i|] /=; last by [].
 by rewrite (bigD1 i) //= mulrA mulrCA divff // mulr1.
 Qed.
 
-Hypothesis losslessR : forall h, Rhat w T b p h -> lossless cv (b h) (fun i => p i h).
+(* no error on R^; "not under `drop` where the assigned expert opens a token" *)
+Hypothesis validR : forall h, Rhat w T b p h -> valid cv (b h) (fun i => p i h).
+Hypothesis not_dropped : cv = Drop -> forall h y, Rhat w T b p h -> b h y = 0 -> switching h y = 0.
 (* "need P^ << S: automatic under strict/drop when s is a component" (abs_cont below) *)
 Hypothesis absolutely_continuous : forall h y, Rhat w T b p h -> switching h y = 0 -> wk w b p h y = 0.
 (* r_j.  Under `cancel` the assigned expert may open a null token, where the others are 0 as the background: there r_j = 1 *)
@@ -116,9 +118,11 @@ move=> Rh sy; have [b0|bn] := eqVneq (b h y) 0; last first.
   rewrite weight_component // mulrAC divff // mul1r; apply: eq_bigr => j _.
   by rewrite /ratio (negPf bn).
 rewrite big1 => [|j _]; last by rewrite /ratio b0 eqxx.
-rewrite (_ : wk _ _ _ _ _ = switching h y) ?divff //; move: sy; rewrite /switching.
-case: (a h) => [i|] /= sy; last by rewrite b0 eqxx in sy.
-exact: (weight_opener (p := fun i => p i h) (losslessR Rh) b0 sy).
+rewrite (_ : wk _ _ _ _ _ = switching h y) ?divff //.
+have kept : cv <> Drop by move=> d; rewrite (not_dropped d Rh b0) eqxx in sy.
+move: sy; rewrite /switching; case: (a h) => [i|] /= sy; last by rewrite b0 eqxx in sy.
+move: kept (validR Rh); rewrite /wk; case: (cv) => // _ v; last by apply: (@weight_opener _ _ _ Cancel) => //; apply/valid_cancel.
+by have /valid_strict/(_ i y b0) p0 := v; rewrite p0 eqxx in sy.
 Qed.
 
 Lemma prod_between (P : pred I) (x : I -> R) (m : I -> R) (g : R) :
