@@ -79,6 +79,17 @@ PROVED: dict[str, Proof] = {
             "theorem_2_9_density_iff",
         )
     ),
+    "2.11": Proof(
+        (
+            "theorem_2_11",
+            "theorem_2_11_marginals",
+            "theorem_2_11_weight",
+            "theorem_2_11_global",
+            "theorem_2_11_inherited",
+            "bendE",
+        ),
+        "the factors are e^g; tanh(o/4) is (c-1)/(c+1), c = e^(o/2)",
+    ),
     "3.1": Proof(("theorem_3_4_certifies",), "the definition is `certifies`"),
     "3.1 time convention": Proof(("stopping_leq", "definition_3_3_act")),
     "3.2": Proof(("remark_3_2",)),
@@ -215,7 +226,7 @@ PROVED: dict[str, Proof] = {
     "10.1 M1": Proof(("theorem_10_M1",), "the odds, not the mean length"),
     "10.1 M2 (numbers)": Proof(("counterexample_10_1_conflict",)),
     "10.1 M4": Proof(("counterexample_10_1_never",), "an instance: hazards 1/2"),
-    "10.2": Proof(("counterexample_10_2",)),
+    "10.2": Proof(("counterexample_10_2", "counterexample_10_2_horizon")),
     "10 (repair)": Proof(("repair_exact",)),
     "11.1": Proof(
         (
@@ -255,7 +266,6 @@ INFORMAL: dict[str, str] = {
     "2.9 under cancel": UNDONE,
     "2.10": ANALYSIS,
     "2.10 attained": ANALYSIS,
-    "2.11": ANALYSIS,
     "3.4 count": COUNTED,
     "3.5 smallest": SMALLEST,
     "3.6 count": COUNTED,

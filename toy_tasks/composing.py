@@ -103,16 +103,31 @@ def logits_after(
 def failures(
     model: Composition, prompts: Int[np.ndarray, "batch prompt"], answers: Int[np.ndarray, "batch answer"], eos: int
 ) -> tuple[Float[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
-    """The exact probability that a drawn answer is not this one, and whether the likeliest one is.
+    """The exact probability that a drawn answer is not this one, and whether the likeliest one is."""
+    return failures_of(composed(logits_after(model, prompts, answers[:, :-1])), answers, eos)
+
+
+def failures_of(
+    logs: Float[np.ndarray, "batch answer vocab"], answers: Int[np.ndarray, "batch answer"], eos: int
+) -> tuple[Float[np.ndarray, " batch"], Bool[np.ndarray, " batch"]]:
+    """The same from the logs after each prefix of the answers.
 
     With `e_t` the probability of all tokens but `y_t`, `1 - prod_t (1 - e_t)` up to and with EOS: computed from the
     `e_t` themselves, so that a failure of 1e-12 is not lost in rounding. Greedy success is that `y_t` is the likeliest
     token after `y_<t` for all `t`.
     """
-    logs = composed(logits_after(model, prompts, answers[:, :-1]))
     right = np.arange(logs.shape[-1]) == answers[..., None]
     wrong = np.where(right, 0.0, np.exp(logs)).sum(axis=-1)
-    counts = np.cumsum(answers == eos, axis=1) - (answers == eos) == 0
+    counts = up_to_eos(answers, eos)
     with np.errstate(divide="ignore"):  # the right token has probability 0: the failure is 1
         failure = -np.expm1(np.where(counts, np.log1p(-np.minimum(wrong, 1.0)), 0.0).sum(axis=1))
     return failure, ((logs.argmax(axis=-1) == answers) | ~counts).all(axis=1)
+
+
+def up_to_eos(answers: Int[np.ndarray, "batch answer"], eos: int) -> Bool[np.ndarray, "batch answer"]:
+    """Which tokens come no later than the first EOS.
+
+    >>> up_to_eos(np.array([[0, 2, 2]]), 2).tolist()
+    [[True, True, False]]
+    """
+    return np.cumsum(answers == eos, axis=1) - (answers == eos) == 0

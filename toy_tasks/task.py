@@ -30,18 +30,22 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 HELD_OUT = 8
 """One prompt in so many is never trained on."""
 
 
 class Texts(NamedTuple):
-    """Texts for training: prompts and answers, filled up with EOS, and which tokens of the answers count."""
+    """Texts for training: prompts and answers, filled up with EOS, and which tokens of the answers count.
+
+    `aims`: where answers are random, the distribution that each token was drawn from.
+    """
 
     prompts: Int[Array, "batch prompt"]
     answers: Int[Array, "batch answer"]
     counted: Bool[Array, "batch answer"]
+    aims: Float[Array, "batch answer vocab"] | None = None
 
 
 class AbstractTask(abc.ABC):

@@ -156,14 +156,16 @@ def loss_of(
     """The mean over the tokens that count of `-log p(y_t | x, y_<t)` and, with `noise`, of the distance of all logs.
 
     `distance mean_y (log p(y | x, y_<t) - log q(y))²`, `q` the distribution of the task with noise: `1 - noise` for
-    `y_t` and equal parts of `noise` for all others.
+    `y_t` and equal parts of `noise` for all others. Where the texts say what `y_t` was drawn from, the losses are the
+    means over all that might have been drawn, and `q` is `aims (1 - noise) + (1 - aims) noise / (|V| - 1)`.
     """
     logs = jax.nn.log_softmax(jax.vmap(network)(texts.prompts, texts.answers[:, :-1], positions))
     right = jnp.arange(logs.shape[-1]) == texts.answers[..., None]
-    losses = -jnp.where(right, logs, 0.0).sum(axis=-1)
+    aims, rest = texts.aims, training.noise / (logs.shape[-1] - 1)
+    losses = -(jnp.where(right, logs, 0.0) if aims is None else aims * logs).sum(axis=-1)
     if training.noise:
-        others = jnp.log(training.noise / (logs.shape[-1] - 1))
-        aim = jnp.where(right, jnp.log1p(-training.noise), others)
+        sure = jnp.where(right, jnp.log1p(-training.noise), jnp.log(rest))
+        aim = sure if aims is None else jnp.log(aims * (1 - training.noise) + (1 - aims) * rest)
         losses = losses + training.distance * ((logs - aim) ** 2).mean(axis=-1)
     return jnp.where(texts.counted, losses, 0.0).sum() / texts.counted.sum()
 

@@ -91,7 +91,7 @@ exact: half_vanishes.
 Qed.
 
 (* "CE 10.2 (global on V^* ). Geometric lengths, continuation 1/2 (p_b), 3/4 (experts): c_1c_2/c_b = 9/8 > 1, Z_G = ∞; local hazard
-   is 1/10. With a finite horizon the global law piles up at T." *)
+   is 1/10." *)
 Definition geometric (c : Q) := stopping_at (fun=> [:: c; 1 - c]%Q).
 Let b : kernel R _ := model R 1 (geometric (1#2)).
 Let p := experts R 1 [:: geometric (3#4); geometric (3#4)].
@@ -141,5 +141,35 @@ have e : comp b p (nseq n go) = dist_of R 1 [:: 9#10; 1#10].
   rewrite /b /p cancel_comp; apply/eqP; rewrite dist_of_eq vals_nseq /qcomp /geometric [map _ _]/= !go_on.
   by vm_compute.
 by rewrite e ffunE.
+Qed.
+
+Lemma stopped_10_2 g n : stop \in g -> \sum_(t : n.-tuple 'I_2) W g t = 1.
+Proof.
+elim: n g => [|n IH] g gs; first by rewrite (sum_tuple0 (W g)).
+rewrite (big_tuple_cons n (W g)) /=; under eq_bigr do rewrite -mulr_sumr IH ?mem_rcons ?in_cons ?gs ?orbT // mulr1.
+have e y : wk wcancel b p g y = QR (entry [:: 0; 1]%Q (val y)).
+  have vg : 1%N \in vals g by apply/mapP; exists stop.
+  rewrite /b /p (wkE true) /wrows /geometric [map _ _]/= /stopping_at vg.
+  by apply: QR_eqb; case: y => [[|[|]]].
+by under eq_bigr do rewrite e; rewrite (@sum_tokens R 1) -[RHS]QR1; apply: QR_eqb.
+Qed.
+Lemma horizon_10_2 n l : \sum_(t : n.-tuple 'I_2) W (nseq l go) t = (9 %/ 8) ^+ n *+ 2 - 1.
+Proof.
+elim: n l => [|n IH] l; first by rewrite (sum_tuple0 (W _)) expr0 mulr2n addrK.
+rewrite (big_tuple_cons n (W _)) big_ord_recl big_ord1.
+have -> : lift ord0 ord0 = stop by apply: val_inj. have -> : ord0 = go by apply: val_inj.
+rewrite /= -!mulr_sumr (stopped_10_2 n (g := rcons _ stop)) ?mem_rcons ?mem_head // -nseq_rcons IH.
+rewrite (weight_10_2 l).1 (weight_10_2 l).2 mulr1 mulrBr mulr1 exprS -mulrnAr.
+by rewrite -addrA; congr (_ + _); apply/eqP; rewrite {1}nine opprD -addrA addNr addr0.
+Qed.
+(* "With a finite horizon the global law piles up at T": more than half of it has not stopped there *)
+Theorem counterexample_10_2_horizon T : ZG wcancel b p T = (9 %/ 8) ^+ T *+ 2 - 1 /\ 1 %/ 2 < PG wcancel b p T (nseq T go).
+Proof.
+have Z : ZG wcancel b p T = (9 %/ 8) ^+ T *+ 2 - 1 by rewrite /ZG (horizon_10_2 T 0).
+split=> //; rewrite /PG Z (go_10_2 0 T); set x := _ ^+ T.
+have x1 : 1 <= x by rewrite exprn_ege1 // nine ler_addl eight invr_ge0 ler0n.
+have z0 : 0 < x *+ 2 - 1 by rewrite subr_gt0 mulr2n (le_lt_trans x1) // ltr_addl (lt_le_trans ltr01).
+rewrite ltr_pdivl_mulr // (_ : 1 %/ 2 = 2%:R^-1 :> R); last by rewrite (QR_fraction R 1 1) mul1r.
+rewrite ltr_pdivr_mull ?ltr0n // mulr_natl ltr_subl_addr ltr_addl ltr01 //.
 Qed.
 End AllLengths.

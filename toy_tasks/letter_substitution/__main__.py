@@ -6,16 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from cyclopts import App
 from rich.console import Console
 from rich.progress import Progress
 
+from toy_tasks.letter_substitution.arithmetic import merged
+from toy_tasks.letter_substitution.breaking import NEEDED, broken
 from toy_tasks.letter_substitution.configuration import SMOKE, Configuration
 from toy_tasks.letter_substitution.exhaustive import exhausted
+from toy_tasks.letter_substitution.habits import train_habits
 from toy_tasks.letter_substitution.length import curves
-from toy_tasks.letter_substitution.letters import Letters
+from toy_tasks.letter_substitution.letters import EIGHT, Letters
 from toy_tasks.letter_substitution.proofs import proved
+from toy_tasks.letter_substitution.stopping import stopped
 from toy_tasks.letter_substitution.success import at_lengths, evaluated, subjects
 from toy_tasks.letter_substitution.summary import summary
 from toy_tasks.results import write_results
@@ -39,7 +44,8 @@ def run(
     smoke
         A few seconds, with networks that are not good.
     full
-        Also experts from scratch, the curves of all architectures up to 128 letters, and all prompts of two letters.
+        Also experts from scratch, the curves of all architectures up to 128 letters, and all prompts of two letters;
+        what breaks, with up to eight experts; why compositions end wrongly; and task arithmetic.
     output
         The folder in which results, weights and the certificate with its models are written.
     """
@@ -84,12 +90,26 @@ def run(
                 configuration, {**families, "tied, from scratch": scratch}, seed, progress=progress, cache=weights
             )
             numbers["exhaustive"]["2"] = exhausted(task, tied, 2, noise, THRESHOLD)
+            numbers |= further(configuration, seed, progress, weights)
         shutil.copytree(weights, output / "weights", dirs_exist_ok=True)
     name = "letter_substitution_smoke" if smoke else "letter_substitution"
     write_results(output / f"{name}.json", "letter_substitution", seed, asdict(configuration), numbers)
     Console().print(summary(numbers))
     Console().print(f"{output / name}.json, after {time.perf_counter() - began:.0f} s")
     return families
+
+
+def further(configuration: Configuration, seed: int, progress: Progress | None, weights: Path) -> dict[str, Any]:
+    """What breaks, why compositions end wrongly, and task arithmetic: eight experts, and networks with habits."""
+    shape, training = configuration.shape, configuration.training
+    family = train_family(Letters(), shape, training, NEEDED, seed=seed, progress=progress, cache=weights)
+    eight = Family(family.background, {name: family.experts[name] for name in EIGHT})
+    habitual = train_habits(configuration, seed=seed, progress=progress, cache=weights)
+    return {
+        "breaking": broken(family, habitual, configuration, seed),
+        "stopping": stopped(habitual, configuration, seed),
+        "arithmetic": merged(eight, configuration, seed),
+    }
 
 
 if __name__ == "__main__":
