@@ -104,6 +104,24 @@ Hypothesis not_dropped : cv = Drop -> forall h y, Rhat w T b p h -> b h y = 0 ->
 Hypothesis absolutely_continuous : forall h y, Rhat w T b p h -> switching h y = 0 -> wk w b p h y = 0.
 (* r_j.  Under `cancel` the assigned expert may open a null token, where the others are 0 as the background: there r_j = 1 *)
 Definition ratio j h y := if b h y == 0 then 1 else p j h y / b h y.
+
+(* bounds on all of supp p_b are bounds at null tokens too: E_{p_b} r_j = 1 lies between them *)
+Lemma ratio_null h j m M : (forall y, b h y = 0 -> p j h y = 0) ->
+  (forall y, b h y != 0 -> m <= p j h y / b h y <= M) -> forall y, m <= ratio j h y <= M.
+Proof.
+move=> ac mM y; rewrite /ratio; case: eqP => [_|/eqP]; last exact: mM.
+have [b0 b1] := mb h; have one : \sum_z b h z * (p j h z / b h z) = 1.
+  rewrite -(mp j h).2; apply: eq_bigr => z _; have [e|n] := eqVneq (b h z) 0; first by rewrite e mul0r ac.
+  by rewrite mulrCA divff ?mulr1.
+apply/andP; split.
+  rewrite -one -[m]mul1r -b1 mulr_suml; apply: ler_sum => z _.
+  have [->|n] := eqVneq (b h z) 0; first by rewrite !mul0r.
+  by rewrite ler_wpmul2l //; case/andP: (mM z n).
+rewrite -one -[M]mul1r -b1 mulr_suml; apply: ler_sum => z _.
+have [->|n] := eqVneq (b h z) 0; first by rewrite !mul0r.
+by rewrite ler_wpmul2l //; case/andP: (mM z n).
+Qed.
+
 (* "k experts with osc log r_j <= eps when not assigned", over supp s(.|h): e^eps = e * e *)
 Variable e : R.
 Hypothesis e1 : 1 <= e.
