@@ -75,7 +75,8 @@ Theorem counterexample_4_4_2 :
     & Zk wdrop b p [::] = 1 %/ 2].
 Proof.
 split; [by move=> h _ [[|]] // ? [[|]] // ? _ _; apply/val_inj|by by_rows| |by by_rows].
-rewrite /switch /assign; case: pickP => [i _|/(_ ord0)]; last by rewrite devE; vm_compute.
+have d0 : dev (coin zero) (coins [:: fair]) ord0 [::] by by_rows.
+rewrite /switch /assign; case: pickP => [i _|/(_ ord0)]; last by rewrite /= d0.
 by case: i => [[|]] // ?; by_rows.
 Qed.
 (* "(3') With the background admitted as a component that is false: p_b=(1/2,1/2), p_1=(1/3,2/3), p_2=(2/3,1/3) give
