@@ -159,7 +159,7 @@ PROVED: dict[str, Proof] = {
     "6.4": Proof(("theorem_6_4",)),
     "6.4'": Proof(
         (
-            "theorem_6_4_prime",
+            "theorem_6_4_prime_iv_i",
             "theorem_6_4_prime_ii_iii",
             "theorem_6_4_prime_iii_iff_iv",
             "theorem_6_4_prime_iv_iii",

@@ -150,7 +150,9 @@ by rewrite (jf g Sg i' j' di' dj') eqxx in ij'.
 Qed.
 End Scope.
 
-(* "edges along supp w": the words of the product are the prefixes of R^ *)
+(* "edges along supp w": the words of the product are the prefixes of R^.  In a state with an error cell the other tokens keep
+   their edges (composition.v), so that |R| can be larger than where such a state has no successors; whether JF-pt holds is the
+   same, as two experts deviate there *)
 Variable c : convention.
 Local Notation w := (@weight R V I c).
 Definition supp_w (q : state) y := w (row_b q.1) (row q) y != 0.

@@ -48,12 +48,17 @@ by apply: eq_bigr => z _; apply: theorem_11_1_weight.
 Qed.
 
 (* 11.1: "k = 1 is immune" *)
-Theorem theorem_11_1_immune : k = 1%N -> is_model p0 -> (forall i, is_model (p i)) ->
-  AC (b h) (fun i => p i h) -> comp w b p h = s.
+Theorem theorem_11_1_immune : k = 1%N -> (forall i, is_model (p i)) ->
+  faithful c (b h) (fun i => p i h) -> comp w b p h = s.
 Proof.
-move=> k1 m0 mp ac; rewrite theorem_11_1 ?k1 //; apply/ffunP => y; rewrite ffunE /= mulr1.
-under eq_bigr do rewrite mulr1.
-by rewrite (switch_model m0 mp h).2 divr1.
+move=> k1 mp f; have /card_gt0P[i _] : (0 < k)%N by rewrite k1.
+have sole j : j = i by have /fintype_le1P/(_ i j) : (k <= 1)%N by rewrite k1.
+have e : wk w b p h =1 p i h by apply: weight_sole => // j; rewrite (sole j) eqxx.
+have -> : s = p i h.
+  rewrite /switch /assign; case: pickP => [j _|nd]; first by rewrite (sole j).
+  by apply/esym/eqP; have := nd i; rewrite /dev => /negbFE.
+apply/ffunP => y; rewrite compE e (_ : Zk w b p h = 1) ?divr1 // -(mp i h).2.
+by apply: eq_bigr => z _; apply: e.
 Qed.
 
 (* 11.1: "k = 2 one factor, k = 3 two: o(h) = (k-1) osc(log p_0/p_b)": the spread of w/s is that of p_0/p_b to the k-1 *)

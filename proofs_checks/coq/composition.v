@@ -39,7 +39,9 @@ Definition AC b p := forall i y, b y = 0 -> p i y = 0.
 
 (* The weights as total functions.  As x / 0 = 0, this single formula is `drop`, and `strict` where that is valid. *)
 Definition wdrop b p y : R := b y * \prod_i (p i y / b y).
-(* `cancel`, with its error cells mapped to 0 *)
+(* `cancel`, with its error cells mapped to 0.  The other tokens of such a prefix keep their weights, and their edges: R^, and
+   the reachable states of automata.v, can be larger here than where a prefix with an error has no successors (`valid`).  Whether
+   JF-pt holds is the same, as two experts deviate where a cell is an error. *)
 Definition wcancel b p y : R :=
   if b y == 0 then (if (#|[set i | p i y != 0%R]| <= 1)%N then \sum_i p i y else 0)
   else wdrop b p y.

@@ -16,7 +16,8 @@ Local Notation wdrop := (@wdrop R _ _).
 Local Notation one r := (tables [::] r).
 
 (* 10.1: "Without q_i << q_b it fails under `cancel` (EOS first: p_b=(1/2,1/2,0), p_1=(1/2,1/4,1/4), p_2=(1/4,3/4,0))":
-   the rule says 2/5, the composition stops with 2/7 (proofs_checks/README.md; theory.md has 1/3) *)
+   the composition stops with 2/7 under `cancel` (proofs_checks/README.md; theory.md has 1/3), with 2/5 under `drop`.  The rule
+   leaves the opened token out, as `drop` does: it says 2/5, by hand, and is not computed here *)
 Definition b_10_1 := one [:: 1#2; 1#2; 0]%Q.
 Definition p1_10_1 := one [:: 1#2; 1#4; 1#4].
 Definition p2_10_1 := one [:: 1#4; 3#4; 0]%Q.

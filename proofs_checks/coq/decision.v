@@ -4,7 +4,11 @@
    Step.error and Step.deviating (step.py, null tokens `cancel`, threshold 0, weights 1); [level] and [scope] are
    Tree.reachable and Tree.scope; [begun], [alive] and [active] are Tree.active (tree.py).  They ask of a number only
    whether it is zero and whether it is another one, so that any type [N] of numbers will do.  That they are right is
-   proved in decision_correct.v; tests/proofs_checks/test_decision.py runs them and the kernel on the same cases. *)
+   proved in decision_correct.v; tests/proofs_checks/test_decision.py runs them and the kernel on the same cases.
+
+   They are those of the kernel where scope is `reachable`, null tokens are `cancel`, the threshold is 0 and the weights are
+   1, without masks, and where every model has a row at every prefix.  The order in which prefixes are searched is not part of
+   what is proved: a prefix that is found refutes, that it is the first is only how it is found. *)
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 

@@ -1,5 +1,6 @@
-(* theory.md 1.5 (4), 8.1 and 8.2 (1): the identities for the Kullback-Leibler divergence, with the logarithm of exponential.v
-   (their quadratic bounds o^2/8 need calculus and are not here). *)
+(* theory.md 1.5 (4), 8.1 and 8.2 (1): the identities for the Kullback-Leibler divergence, with the logarithm of exponential.v.
+   Not here, as they need calculus: the quadratic bounds osc(S)^2/8 and o^2/8 on the divergence, and the bounds on TV from it,
+   sqrt(KL/2) (Pinsker) and sqrt(1 - e^{-KL}).  Nor the infinite values: where s << p^ fails, KL is not this sum. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From factorcomp Require Import exponential setting composition local_global total_variation robust.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -76,12 +77,13 @@ rewrite ZE lemma_8_1_jensen_reverse //.
 by congr (_ - _); apply: eq_bigr => y _; rewrite qE.
 Qed.
 
-(* 8.2 (1): "KL(S||P^) = E_S sum_t KL(s||p^)", for kernels s and q where s << q on the prefixes that s reaches *)
+(* 8.2 (1): "KL(S||P^) = E_S sum_t KL(s||p^)", for kernels s and q where s << q on the prefixes of length < T that s reaches:
+   the case in which both sides are finite (elsewhere both are infinite) *)
 Section ChainRule.
 Variables (R : realFieldType) (E : exponential R) (V : finType) (q s : kernel R V).
 Hypotheses (ms : is_model s) (q0 : forall h y, 0 <= q h y).
 
-Lemma chain_rule n h : (forall t y, law s h t != 0 -> s (h ++ t) y != 0 -> q (h ++ t) y != 0) ->
+Lemma chain_rule n h : (forall t y, (size t < n)%N -> law s h t != 0 -> s (h ++ t) y != 0 -> q (h ++ t) y != 0) ->
   KL E (fun t : n.-tuple V => law s h t) (fun t => law q h t) = Esteps s (fun g => KL E (s g) (q g)) n h.
 Proof.
 elim: n h => [|n IH] h ac.
@@ -93,8 +95,8 @@ apply: eq_bigr => y _ /=; have [->|sn] := eqVneq (s h y) 0.
   by rewrite !mul0r addr0 big1 // => t _; rewrite !mul0r.
 have s0 : 0 < s h y by rewrite lt_def sn (ms h).1.
 have qn : 0 < q h y by rewrite lt_def q0 andbT; have := ac [::] y; rewrite cats0; apply; rewrite ?oner_neq0.
-rewrite -IH => [|t z lt sz]; last first.
-  by move: sz; rewrite cat_rcons; apply: (ac (y :: t) z); rewrite /= mulf_neq0.
+rewrite -IH => [|t z tn lt sz]; last first.
+  by move: sz; rewrite cat_rcons; apply: (ac (y :: t) z); rewrite /= ?mulf_neq0.
 rewrite -mulrDr /KL -[loga E (s h y / q h y)]mul1r -(law_sum1 (rcons h y) n ms) mulr_suml -big_split mulr_sumr.
 apply: eq_bigr => t _ /=; rewrite -mulrA -mulrDr; congr (_ * _).
 have [->|lt] := eqVneq (law s (rcons h y) t) 0; first by rewrite !mul0r.
@@ -103,6 +105,7 @@ have lq : 0 < law q (rcons h y) t.
   rewrite lt_def; apply/andP; split; last first.
     by elim: (tval t) (rcons h y) => [|z u IHu] g /=; rewrite ?ler01 ?mulr_ge0.
   apply/law_neq0P => u z v e; rewrite cat_rcons; apply: (ac (y :: u) z); rewrite /= ?mulf_neq0 //.
+    by rewrite ltnS -(size_tuple t) e size_cat -addSnnS leq_addr.
     by apply: (contraNneq _ lt) => u0; rewrite e law_cat u0 mul0r.
   by rewrite -cat_rcons; have /law_neq0P := lt; apply; exact: e.
 have -> : s h y * law s (rcons h y) t / (q h y * law q (rcons h y) t) =
@@ -114,7 +117,7 @@ End ChainRule.
 Theorem theorem_8_2_1 (R : realFieldType) (E : exponential R) (V I : finType) c (b : kernel R V) (p : I -> kernel R V)
   (s : kernel R V) T (phat := comp (@weight R V I c) b p) :
   is_model b -> (forall i, is_model (p i)) -> is_model s ->
-  (forall h y, reach s h -> s h y != 0 -> phat h y != 0) ->
+  (forall h y, (size h < T)%N -> reach s h -> s h y != 0 -> phat h y != 0) ->
   KL E (fun y : T.-tuple V => law s [::] y) (fun y => law phat [::] y) =
   \sum_(y : T.-tuple V) law s [::] y * \sum_(l < T) KL E (s (take l y)) (phat (take l y)).
 Proof.

@@ -1,5 +1,7 @@
 (* An exponential on an ordered field R: a bijective homomorphism from (R, +) to the positive numbers under product, with its logarithm.
-   On the reals, exp and log; the theorems that use it hold for any.  Powers: x^l = exp(l log x) for x > 0, and 0^l = 0. *)
+   On the reals, exp and log; the theorems that use it hold for any.  Powers: x^l = exp(l log x) for x > 0, and 0^l = 0.
+   Such a field has all powers of its positive numbers, roots among them: the reals do, the rationals do not, so that there the
+   theorems say nothing.  No instance is made here. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -96,7 +96,7 @@ Proof. by split; [apply: theorem_6_4_prime_iii_iv|apply: theorem_6_4_prime_iv_ii
 
 (* ---- tilts ---- *)
 Section Tilt.
-Variables (f : I -> Fe -> R) (x0 : Fe).
+Variable f : I -> Fe -> R.
 Hypotheses (f0 : forall i u, 0 < f i u) (fl : forall i, local_to (inbl i) (f i)).
 
 (* "phi_i(h) = E_b[f_i | h]" *)
@@ -108,7 +108,7 @@ move=> u u' e; congr (_ / _); apply: eq_bigl => y; congr (_ && _).
 exact: (agree_eq e (D y)).
 Qed.
 
-Lemma phi_mass i h : phi i h = mass blk x0 (fun j => if j is Some i then fun u => f i u * post h i u else fun=> 1) (Some i).
+Lemma phi_mass x0 i h : phi i h = mass blk x0 (fun j => if j is Some i then fun u => f i u * post h i u else fun=> 1) (Some i).
 Proof.
 pose can (y : Om) : Fe := [ffun t => if blk t == Some i then D y t else x0 t].
 rewrite /phi /mass (partition_big can (fun u => agree (off blk (Some i)) u x0)) => [|y _]; last first.
@@ -121,7 +121,7 @@ rewrite mulrC; congr (_ * _); apply: fl; apply/agreeP => t bt; rewrite -cu ffunE
 by move: bt; rewrite /inb => ->.
 Qed.
 
-Lemma prod_phi h : \prod_i phi i h =
+Lemma prod_phi x0 h : \prod_i phi i h =
   \sum_(u | agree (inb blk None) u x0) \prod_i f i u * \prod_i post h i u.
 Proof.
 pose G (j : option I) : Fe -> R := if j is Some i then fun u => f i u * post h i u else fun=> 1.
@@ -136,9 +136,10 @@ Qed.
 Lemma mixes_phi h : mixes -> (size h < T)%N -> reach b h ->
   \sum_a b h a * \prod_i phi i (rcons h a) = \prod_i phi i h.
 Proof.
-move=> iii hT rh; rewrite prod_phi.
+have [v _] := model_inhabited mb; pose x0 := D [ffun=> v].
+move=> iii hT rh; rewrite (prod_phi x0).
 rewrite (eq_bigr (fun a => \sum_(u | agree (inb blk None) u x0) b h a * (\prod_i f i u * \prod_i post (rcons h a) i u))) => [|a _]; last first.
-  by rewrite prod_phi mulr_sumr.
+  by rewrite (prod_phi x0) mulr_sumr.
 rewrite exchange_big /=; apply: eq_bigr => u _; rewrite -iii // mulr_sumr.
 by apply: eq_bigr => a _; rewrite mulrCA.
 Qed.
@@ -207,7 +208,7 @@ by apply/prodf_neq0 => i _; rewrite gt_eqF // phi_gt0 // ltnW.
 Qed.
 
 (* "(iv) => (i): for mutually independent feature blocks, D#P_L is the target (so P_L = P_G)" *)
-Theorem theorem_6_4_prime c : FCa blk (push D Pb) -> stay_independent ->
+Theorem theorem_6_4_prime_iv_i c : FCa blk (push D Pb) -> stay_independent ->
   (forall z, push D (Law (comp (@weight R V I c) b p)) z = target blk (push D Pb) (fun i => push D (Law (p i))) z) /\
   (forall y : Om, PG (@weight R V I c) b p T (word y) = Law (comp (@weight R V I c) b p) y).
 Proof.
@@ -252,8 +253,8 @@ pose ind i u : R := (agree (inbl i) u x0)%:R.
 have total f : (forall i u, 0 < f i u) -> (forall i, local_to (inbl i) (f i)) ->
     \sum_(u | agree (inb blk None) u x0) (\prod_i f i u) * cf u = 0.
   move=> f0 fl; have := bal f f0 fl h hT rh.
-  rewrite (prod_phi x0 fl) (eq_bigr (fun a => \sum_(u | agree (inb blk None) u x0) b h a * (\prod_i f i u * \prod_i post (rcons h a) i u))) => [|a _]; last first.
-    by rewrite (prod_phi x0 fl) mulr_sumr.
+  rewrite (prod_phi fl x0) (eq_bigr (fun a => \sum_(u | agree (inb blk None) u x0) b h a * (\prod_i f i u * \prod_i post (rcons h a) i u))) => [|a _]; last first.
+    by rewrite (prod_phi fl x0) mulr_sumr.
   rewrite exchange_big /= => /eqP; rewrite -subr_eq0 -sumrB => /eqP e; rewrite -[RHS]e; apply: eq_bigr => u _.
   by rewrite /cf mulrBr mulr_sumr; congr (_ - _); apply: eq_bigr => a _; rewrite mulrCA.
 pose m (A : {set I}) := \sum_(u | agree (inb blk None) u x0) (\prod_(i in A) ind i u) * cf u.
@@ -295,9 +296,7 @@ Definition Z_one c := forall (f : I -> Fe -> R) (p : I -> kernel R V), (forall i
 (* "(ii) <=> (iii)" *)
 Theorem theorem_6_4_prime_ii_iii c : Z_one c <-> mixes.
 Proof.
-split=> [Z1|iii f p f0 fl mp tilted h hT rh]; last first.
-  have [v _] := model_inhabited mb; have [y _] := word_of (T := T) v (ltnW hT).
-  exact: (theorem_6_4_prime_iii_ii (D y) f0 fl mp tilted).
+split=> [Z1|iii f p f0 fl mp tilted h hT rh]; last exact: (theorem_6_4_prime_iii_ii f0 fl mp tilted).
 apply: balanced_mixes => f f0 fl h hT rh.
 pose N i := \sum_(u : Om) Pb u * f i (D u).
 have g0 i (y : Om) : 0 <= Pb y * f i (D y) by rewrite mulr_ge0 ?law_ge0 // ltW.

@@ -47,25 +47,56 @@ exists (fun f : {ffun I -> bool} => [set i | f i]) => [A _|f _].
 by apply/ffunP => i; rewrite ffunE inE.
 Qed.
 
-(* 1.8: "If p_i << p_b: Z = 1 + sum_{|A|>=2} E_{p_b}[prod_{i in A} (r_i - 1)]" *)
-Theorem lemma_1_8 c b p : is_dist b -> (forall i, is_dist (p i)) -> AC b p ->
+(* no mass is lost at null tokens: p_i << p_b for all i, or under `cancel` only that no cell is an error *)
+Definition lossless c b p := if c is Cancel then cancel_ok b p else AC b p.
+
+Lemma lossless_AC c b p : AC b p -> lossless c b p.
+Proof.
+case: c => //= ac y b0; rewrite (_ : [set i | p i y != 0] = set0) ?cards0 //.
+by apply/setP => i; rewrite !inE ac ?eqxx.
+Qed.
+
+Lemma weight_null c b p y : lossless c b p -> b y = 0 -> weight c b p y = \sum_i p i y.
+Proof.
+case: c => /= [ac|ac|ok] b0; last by rewrite /wcancel b0 eqxx ok.
+  by rewrite /wdrop b0 mul0r big1 // => i _; apply: ac.
+by rewrite /wdrop b0 mul0r big1 // => i _; apply: ac.
+Qed.
+
+(* the expert that opens a null token is alone in it *)
+Lemma weight_opener c b p y i : lossless c b p -> b y = 0 -> p i y != 0 -> weight c b p y = p i y.
+Proof.
+move=> l b0 pn; rewrite weight_null // (bigD1 i) //= big1 ?addr0 // => j ji; apply/eqP; apply: contraNT ji => jn.
+case: c l => /= [ac|ac|ok]; try by rewrite (ac i y b0) eqxx in pn.
+by apply/eqP; apply: (card_le1_eqP (ok y b0)); rewrite inE.
+Qed.
+
+(* 1.8: "If p_i << p_b: Z = 1 + sum_{|A|>=2} E_{p_b}[prod_{i in A} (r_i - 1)]"; "holds under `cancel` too; fails under `drop`" *)
+Theorem lemma_1_8 c b p : is_dist b -> (forall i, is_dist (p i)) -> lossless c b p ->
   Z (@weight R V I c) b p =
   1 + \sum_(A : {set I} | (2 <= #|A|)%N) mean b (fun y => \prod_(i in A) (p i y / b y - 1)).
 Proof.
-move=> [b0 b1] dp ac.
-have exp y : weight c b p y = \sum_(A : {set I}) b y * \prod_(i in A) (p i y / b y - 1).
-  rewrite weight_AC // /wdrop -mulr_sumr; congr (_ * _).
-  rewrite (eq_bigr (fun i => (p i y / b y - 1) + 1)) => [|i _]; last by rewrite subrK.
-  exact: prod_addr1.
-rewrite /Z /mean (eq_bigr _ (fun y _ => exp y)) exchange_big /=.
-rewrite (bigID (fun A : {set I} => (2 <= #|A|)%N)) /= addrC; congr (_ + _).
-rewrite (bigD1 set0) ?cards0 //= [X in X + _](eq_bigr b) => [|y _]; last by rewrite big_set0 mulr1.
-rewrite b1 big1 ?addr0 // => A; rewrite -ltnNge ltnS => /andP[A1 A0].
-have /cards1P[i ->] : #|A| == 1%N by rewrite eqn_leq A1 card_gt0.
-transitivity (\sum_y (p i y - b y)); last by rewrite sumrB (dp i).2 b1 subrr.
-apply: eq_bigr => y _; rewrite big_set1 mulrBr mulr1.
-have [e|nz] := eqVneq (b y) 0; first by rewrite e (ac i y e) mul0r.
-by rewrite mulrCA divff ?mulr1.
+move=> [b0 b1] dp l; pose t y (A : {set I}) := b y * \prod_(i in A) (p i y / b y - 1).
+(* at a null token the weight is what the terms of one expert lack there *)
+have exp y : weight c b p y = b y + \sum_i (p i y - b y) + \sum_(A : {set I} | (2 <= #|A|)%N) t y A.
+  have [e|nz] := eqVneq (b y) 0.
+    rewrite weight_null // e add0r [X in _ + X]big1 ?addr0 => [|A _]; last by rewrite /t e mul0r.
+    by apply: eq_bigr => i _; rewrite subr0.
+  have -> : weight c b p y = \sum_(A : {set I}) t y A.
+    have -> : weight c b p y = wdrop b p y by case: (c) => //=; rewrite wcancel_supp.
+    rewrite /wdrop /t -mulr_sumr; congr (_ * _).
+    rewrite (eq_bigr (fun i => (p i y / b y - 1) + 1)) => [|i _]; last by rewrite subrK.
+    exact: prod_addr1.
+  rewrite (bigID (fun A : {set I} => (2 <= #|A|)%N)) /= addrC; congr (_ + _).
+  rewrite (bigD1 set0) ?cards0 //= {1}/t big_set0 mulr1; congr (_ + _).
+  rewrite (eq_bigl (fun A : {set I} => A \in [set [set i] | i in I])) => [|A]; last first.
+    rewrite -ltnNge ltnS; apply/andP/imsetP => [[A1 A0]|[i _ ->]]; last by rewrite cards1 -card_gt0 cards1.
+    by have /cards1P[i ->] : #|A| == 1%N; [rewrite eqn_leq A1 card_gt0|exists i].
+  rewrite big_imset /= => [|i j _ _ /set1_inj //].
+  by apply: eq_bigr => i _; rewrite /t big_set1 mulrBr mulr1 mulrCA divff ?mulr1.
+rewrite /Z (eq_bigr _ (fun y _ => exp y)) !big_split /= b1 [X in _ + X = _]exchange_big /=; congr (_ + _).
+rewrite exchange_big /= big1 ?addr0 // => i _.
+by rewrite sumrB (dp i).2 b1 subrr.
 Qed.
 
 (* 1.8: "So Z(h) = 1 whenever at most one expert deviates at h (also under `cancel` without AC; not under `drop`)" *)

@@ -5,7 +5,11 @@
    state q.  An invariant is a list of states with the experts that are active, as the kernel writes it
    (factorcomp/certificates/phases.py); [gone q] are the experts that cannot deviate any more (phase `after`).
    A refutation is a word, with for each of two experts a word that leads on to a deviation.  That they are right is
-   proved in invariant_correct.v; tests/proofs_checks/test_invariant.py checks with them what the kernel finds. *)
+   proved in invariant_correct.v; tests/proofs_checks/test_invariant.py checks with them what the kernel finds.
+
+   They are about what the kernel is asked where scope is `reachable`, null tokens are `cancel`, the threshold is 0 and the
+   weights are 1, without masks, and where every model has a row in every state and a next state after every token.  How the
+   kernel searches, and which word it finds first, is not part of what is proved. *)
 From mathcomp Require Import all_ssreflect.
 From factorcomp Require Import decision.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,7 +1,7 @@
 (* theory.md 8: Theorem 8.2 for the composition and any reference model, Lemma 8.4, and the TV bound of 1.5 (4).
    Logarithms are avoided as in robust.v: c = e^{o/2}. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition local_global total_variation robust.
+From factorcomp Require Import setting composition interaction local_global total_variation robust.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -97,14 +97,51 @@ rewrite /wdrop /switching /unassigned; case: (a h) => [i|] /=; last by [].
 by rewrite (bigD1 i) //= mulrA mulrCA divff // mulr1.
 Qed.
 
-Hypothesis faithfulR : forall h, Rhat w T b p h -> faithful cv (b h) (fun i => p i h).
+(* no error on R^; "not under `drop` where the assigned expert opens a token" *)
+Hypothesis validR : forall h, Rhat w T b p h -> valid cv (b h) (fun i => p i h).
+Hypothesis not_dropped : cv = Drop -> forall h y, Rhat w T b p h -> b h y = 0 -> switching h y = 0.
 (* "need P^ << S: automatic under strict/drop when s is a component" (abs_cont below) *)
 Hypothesis absolutely_continuous : forall h y, Rhat w T b p h -> switching h y = 0 -> wk w b p h y = 0.
-(* "k experts with osc log r_j <= eps when not assigned": e^eps = e * e *)
+(* r_j.  Under `cancel` the assigned expert may open a null token, where the others are 0 as the background: there r_j = 1 *)
+Definition ratio j h y := if b h y == 0 then 1 else p j h y / b h y.
+
+(* bounds on all of supp p_b are bounds at null tokens too: E_{p_b} r_j = 1 lies between them *)
+Lemma ratio_null h j m M : (forall y, b h y = 0 -> p j h y = 0) ->
+  (forall y, b h y != 0 -> m <= p j h y / b h y <= M) -> forall y, m <= ratio j h y <= M.
+Proof.
+move=> ac mM y; rewrite /ratio; case: eqP => [_|/eqP]; last exact: mM.
+have [b0 b1] := mb h; have one : \sum_z b h z * (p j h z / b h z) = 1.
+  rewrite -(mp j h).2; apply: eq_bigr => z _; have [e|n] := eqVneq (b h z) 0; first by rewrite e mul0r ac.
+  by rewrite mulrCA divff ?mulr1.
+apply/andP; split.
+  rewrite -one -[m]mul1r -b1 mulr_suml; apply: ler_sum => z _.
+  have [->|n] := eqVneq (b h z) 0; first by rewrite !mul0r.
+  by rewrite ler_wpmul2l //; case/andP: (mM z n).
+rewrite -one -[M]mul1r -b1 mulr_suml; apply: ler_sum => z _.
+have [->|n] := eqVneq (b h z) 0; first by rewrite !mul0r.
+by rewrite ler_wpmul2l //; case/andP: (mM z n).
+Qed.
+
+(* "k experts with osc log r_j <= eps when not assigned", over supp s(.|h): e^eps = e * e *)
 Variable e : R.
 Hypothesis e1 : 1 <= e.
 Hypothesis small : forall h j, Rhat w T b p h -> unassigned h j -> exists2 m, 0 < m &
-  forall y, switching h y != 0 -> m <= p j h y / b h y <= e * e * m.
+  forall y, switching h y != 0 -> m <= ratio j h y <= e * e * m.
+
+(* "for a switching model f_h = sum_{j != a(h)} log r_j" *)
+Lemma weight_switching h y : Rhat w T b p h -> switching h y != 0 ->
+  wk w b p h y / switching h y = \prod_(j | unassigned h j) ratio j h y.
+Proof.
+move=> Rh sy; have [b0|bn] := eqVneq (b h y) 0; last first.
+  rewrite weight_component // mulrAC divff // mul1r; apply: eq_bigr => j _.
+  by rewrite /ratio (negPf bn).
+rewrite big1 => [|j _]; last by rewrite /ratio b0 eqxx.
+rewrite (_ : wk _ _ _ _ _ = switching h y) ?divff //.
+have kept : cv <> Drop by move=> d; rewrite (not_dropped d Rh b0) eqxx in sy.
+move: sy; rewrite /switching; case: (a h) => [i|] /= sy; last by rewrite b0 eqxx in sy.
+move: kept (validR Rh); rewrite /wk; case: (cv) => // _ v; last by apply: (@weight_opener _ _ _ Cancel) => //; apply/valid_cancel.
+by have /valid_strict/(_ i y b0) p0 := v; rewrite p0 eqxx in sy.
+Qed.
 
 Lemma prod_between (P : pred I) (x : I -> R) (m : I -> R) (g : R) :
   (forall j, P j -> 0 < m j) -> (forall j, P j -> m j <= x j <= g * m j) -> 0 <= g ->
@@ -117,14 +154,14 @@ rewrite -prodr_const -big_split /=; apply: ler_prod => j Pj; have /andP[l u] := 
 by rewrite u andbT (le_trans _ l) // ltW // m0.
 Qed.
 
-(* 8.2 (4): "o(h) <= k eps in background, (k-1) eps inside", through the number n of experts not assigned *)
+(* 8.2 (4), what follows from "o(h) <= k eps in background, (k-1) eps inside", through the number of experts not assigned *)
 Theorem theorem_8_2_4_prefix h : Rhat w T b p h ->
   TV (c h) (switching h) <= (e ^+ #|unassigned h| - 1) / (e ^+ #|unassigned h| + 1).
 Proof.
 move=> Rh; have e0 : 0 <= e * e by rewrite mulr_ge0 // (le_trans ler01).
 have [m mP] : exists m : I -> R, forall j, unassigned h j ->
-    0 < m j /\ forall y, switching h y != 0 -> m j <= p j h y / b h y <= e * e * m j.
-  have ex j : exists x, unassigned h j -> 0 < x /\ forall y, switching h y != 0 -> x <= p j h y / b h y <= e * e * x.
+    0 < m j /\ forall y, switching h y != 0 -> m j <= ratio j h y <= e * e * m j.
+  have ex j : exists x, unassigned h j -> 0 < x /\ forall y, switching h y != 0 -> x <= ratio j h y <= e * e * x.
     have [uj|] := boolP (unassigned h j); last by exists 0.
     by have [x x0 xb] := small Rh uj; exists x.
   exact: fin_all_exists ex.
@@ -132,20 +169,8 @@ apply: (theorem_8_2_oscillation switching_model (m := \prod_(j | unassigned h j)
 - by apply: prodr_gt0 => j /mP[].
 - exact: exprn_ege1.
 - by move=> y; apply: absolutely_continuous.
-move=> y sy.
-have -> : wk w b p h y / switching h y = \prod_(j | unassigned h j) (p j h y / b h y).
-  have [b0|bn] := eqVneq (b h y) 0; last first.
-    by rewrite weight_component // mulrAC divff // mul1r.
-  have no j : ~~ unassigned h j.
-    apply/negP => /mP[m0 /(_ y sy)/andP[]]; rewrite b0 invr0 mulr0 => m1.
-    by have := lt_le_trans m0 m1; rewrite ltxx.
-  rewrite big1 => [|j uj]; last by have := no j; rewrite uj.
-  have [i ai] : exists i, a h = Some i.
-    by move: sy; rewrite /switching; case: (a h) => [i|] //=; [exists i|rewrite b0 eqxx].
-  have eq j : j = i by have := no j; rewrite /= ai negbK => /eqP[].
-  rewrite (_ : wk _ _ _ _ _ = switching h y) ?divff // /switching ai /=.
-  by apply: (weight_sole (faithfulR Rh)) => j; rewrite (eq j) eqxx.
-have := @prod_between (unassigned h) (fun j => p j h y / b h y) m (e * e).
+move=> y sy; rewrite weight_switching //.
+have := @prod_between (unassigned h) (fun j => ratio j h y) m (e * e).
 by rewrite exprMn; case=> // [j /mP[]|j /mP[_]] //; apply.
 Qed.
 
@@ -164,12 +189,12 @@ Proof.
 by rewrite /unassigned; case: (a h) => [i|]; rewrite -?(cardC1 i); apply: eq_card.
 Qed.
 
-(* 8.2 (4): "o(h) <= k eps in background" *)
+(* 8.2 (4), what follows from "o(h) <= k eps in background" *)
 Theorem theorem_8_2_4_background h : Rhat w T b p h -> a h = None ->
   TV (c h) (switching h) <= (e ^+ #|I| - 1) / (e ^+ #|I| + 1).
 Proof. by move=> Rh ah; have := theorem_8_2_4_prefix Rh; rewrite card_unassigned ah. Qed.
 
-(* 8.2 (4): "(k-1) eps inside" *)
+(* 8.2 (4), what follows from "(k-1) eps inside" *)
 Theorem theorem_8_2_4_inside h i : Rhat w T b p h -> a h = Some i ->
   TV (c h) (switching h) <= (e ^+ #|I|.-1 - 1) / (e ^+ #|I|.-1 + 1).
 Proof. by move=> Rh ah; have := theorem_8_2_4_prefix Rh; rewrite card_unassigned ah. Qed.

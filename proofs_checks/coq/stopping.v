@@ -193,23 +193,22 @@ rewrite ffunE Zw divff // wE /wdrop mulf_neq0 ?gt_eqF // prodr_gt0 // => j _.
 by rewrite divr_gt0.
 Qed.
 
-(* Repair: "EOS-decoupled composition: p^(EOS) = e_{a(h)}, content q^ by local composition" *)
+(* Repair: "EOS-decoupled composition: p^(EOS) = e_{a(h)}, content q^ by local composition", under the same convention *)
 Definition decoupled (a : option I) : dist :=
   let e := if a is Some i then p i eos else b eos in
-  [ffun y => if y == eos then e else (1 - e) * norm (@wdrop R V I) (q b) (fun i => q (p i)) y].
+  [ffun y => if y == eos then e else (1 - e) * norm w (q b) (fun i => q (p i)) y].
 
 (* "exact under JF-pt; changes nothing when at most one expert deviates": it is the deviator, a(h) *)
-Theorem repair_exact (a : option I) : b eos < 1 -> (forall i, p i eos < 1) -> content_AC ->
+Theorem repair_exact (a : option I) : b eos < 1 -> (forall i, p i eos < 1) -> faithful c (q b) (fun i => q (p i)) ->
   (forall j, Some j != a -> p j = b) -> decoupled a = if a is Some i then p i else b.
 Proof.
-move=> eb1 ei1 ac sole; set s := (X in _ = X).
+move=> eb1 ei1 f sole; set s := (X in _ = X).
 have [ds s1] : is_dist s /\ s eos < 1 by rewrite /s; case: (a).
-have qs : norm (@wdrop R V I) (q b) (fun i => q (p i)) = q s.
-  have e : wdrop (q b) (fun i => q (p i)) =1 q s.
+have qs : norm w (q b) (fun i => q (p i)) = q s.
+  have e : w (q b) (fun i => q (p i)) =1 q s.
     rewrite /s; case: a sole {s ds s1} => [i|] sole.
-      apply: wdrop_sole => [|j ji]; first exact: content_AC_full.
-      by rewrite sole // (inj_eq Some_inj).
-    by apply: wdrop_none => j; rewrite sole.
+      by apply: weight_sole => // j ji; rewrite sole // (inj_eq Some_inj).
+    by apply: weight_none => j; rewrite sole.
   have [_ q1] := content_dist ds s1.
   by apply/ffunP => y; rewrite ffunE /Z (eq_bigr _ (fun z _ => e z)) q1 divr1 e.
 apply/ffunP => y; rewrite /decoupled ffunE qs; have -> : (if a is Some i then p i eos else b eos) = s eos.

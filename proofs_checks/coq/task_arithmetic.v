@@ -32,15 +32,46 @@ have -> : \sum_u E (z' u) = (\sum_u E (z u)) * E k by rewrite mulr_suml; apply: 
 by rewrite -mulf_div divff ?expo_neq0 // mulr1.
 Qed.
 
-(* 9.1: "Converse direction of equivalence holds up to logit shift per prefix" *)
-Theorem theorem_9_1_converse (z z' : V -> R) (y0 : V) :
-  softmax z' = softmax z <-> exists k, forall y, z' y = z y + k.
+Lemma softmax_eq (z z' : V -> R) : softmax z' = softmax z <-> exists k, forall y, z' y = z y + k.
 Proof.
 split=> [e|[k]]; last exact: softmax_shift.
+have [y0 _|V0] := pickP (xpredT : pred V); last by exists 0 => y; have := V0 y.
 have N0 (x : V -> R) : 0 < \sum_u E (x u) by apply: (mass_gt0 x y0).
 exists (loga E ((\sum_u E (z' u)) / \sum_u E (z u))) => y; apply: (@expo_inj _ E).
 rewrite expoD logaK ?divr_gt0 //; have /ffunP/(_ y) := e; rewrite !ffunE.
 by move/(canRL (divfK (lt0r_neq0 (N0 z')))) => ->; rewrite mulrAC mulrA.
+Qed.
+
+(* local composition with weights adds up the logits, relative to the background's *)
+Definition composed_logits (lambda : I -> R) (zb : V -> R) (z : I -> V -> R) y := zb y + \sum_i lambda i * (z i y - zb y).
+
+Lemma weighted_softmax lambda zb z :
+  weighted_norm E lambda (softmax zb) (fun i => softmax (z i)) = softmax (composed_logits lambda zb z).
+Proof.
+apply/ffunP => y0; pose N (x : V -> R) := \sum_u E (x u).
+have N0 x : 0 < N x by apply: (mass_gt0 _ y0).
+pose K := (N zb)^-1 * \prod_i power E (lambda i) (N zb / N (z i)).
+have Kn : K != 0.
+  rewrite mulf_neq0 ?invr_eq0 ?gt_eqF //; apply: prodr_gt0 => i _.
+  by rewrite power_gt0 // divr_gt0.
+have wE y : weighted E lambda (softmax zb) (fun i => softmax (z i)) y = E (composed_logits lambda zb z y) * K.
+  have r i : softmax (z i) y / softmax zb y = E (z i y - zb y) * (N zb / N (z i)).
+    by rewrite !ffunE -!/(N _) expoB invfM invrK mulrACA [_^-1 * N _]mulrC.
+  rewrite /weighted expoD expo_sum {1}ffunE -/(N _) mulrACA -big_split /=; congr (_ * _).
+  apply: eq_bigr => i _; rewrite r powerM ?power_expo // ltW ?expo_gt0 //.
+  by rewrite divr_gt0.
+by rewrite !ffunE wE (eq_bigr _ (fun u _ => wE u)) -mulr_suml invfM mulrACA divff // mulr1.
+Qed.
+
+(* 9.1: "Converse direction of equivalence holds up to logit shift per prefix": logits z sample from the composition iff they
+   are z_b + sum_i lambda_i (z_i - z_b) up to a constant *)
+Theorem theorem_9_1_converse lambda (zb z : V -> R) (zs : I -> V -> R) :
+  softmax z = weighted_norm E lambda (softmax zb) (fun i => softmax (zs i)) <->
+  exists k, forall y, z y - (zb y + \sum_i lambda i * (zs i y - zb y)) = k.
+Proof.
+rewrite weighted_softmax softmax_eq /composed_logits.
+split=> -[k e]; exists k => y; first by rewrite e [LHS]addrC addKr.
+by rewrite -(e y) [RHS]addrC subrK.
 Qed.
 
 Definition weighted_comp lambda (b : kernel) (p : I -> kernel) : kernel := fun h =>
@@ -57,26 +88,8 @@ Theorem theorem_9_1 (lambda : I -> R) h :
   model (theta_b + \sum_i lambda i *: tau i) h =
   weighted_comp lambda (model theta_b) (fun i => model (theta_b + tau i)) h.
 Proof.
-apply/ffunP => y0; pose N theta := \sum_u E (logits theta h u).
-have N0 theta : 0 < N theta by apply: (mass_gt0 _ y0).
-pose K := (N theta_b)^-1 * \prod_i power E (lambda i) (N theta_b / N (theta_b + tau i)).
-have Kn : K != 0.
-  rewrite mulf_neq0 ?invr_eq0 ?gt_eqF //; apply: prodr_gt0 => i _.
-  by rewrite power_gt0 // divr_gt0.
-have wE y : weighted E lambda (model theta_b h) (fun i => model (theta_b + tau i) h) y =
-    E (logits (theta_b + \sum_i lambda i *: tau i) h y) * K.
-  have -> : logits (theta_b + \sum_i lambda i *: tau i) h y =
-      logits theta_b h y + \sum_i lambda i * J h y (tau i).
-    rewrite /logits !linearD linear_sum addrA; congr (_ + _).
-    by apply: eq_bigr => i _; rewrite linearZ.
-  have r i : model (theta_b + tau i) h y / model theta_b h y =
-      E (J h y (tau i)) * (N theta_b / N (theta_b + tau i)).
-    rewrite !ffunE -!/(N _) /logits linearD addrA expoD -/(logits _ _ _).
-    rewrite invfM invrK mulrACA [_^-1 * N _]mulrC; congr (_ * _).
-    by rewrite [E (logits _ _ _) * _]mulrC mulfK ?expo_neq0.
-  rewrite /weighted expoD expo_sum {1}ffunE -/(N _) mulrACA -big_split /=; congr (_ * _).
-  apply: eq_bigr => i _; rewrite r powerM ?power_expo // ltW ?expo_gt0 //.
-  by rewrite divr_gt0.
-rewrite !ffunE wE (eq_bigr _ (fun u _ => wE u)) -mulr_suml invfM mulrACA divff // mulr1 //.
+rewrite /weighted_comp weighted_softmax; apply: (softmax_shift (k := 0)) => y; rewrite addr0.
+rewrite /composed_logits /logits !linearD linear_sum addrA; congr (_ + _).
+by apply: eq_bigr => i _; rewrite linearZ linearD addrA [_ + J h y (tau i)]addrC addrK.
 Qed.
 End TaskArithmetic.
