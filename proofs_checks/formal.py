@@ -260,7 +260,7 @@ INFORMAL: dict[str, str] = {
     "1.9 (d) subtracted penalty": UNDONE,
     "2.1": "a definition: `FC`",
     "2.4 one tilt": UNDONE,
-    "2.4'": UNDONE,
+    "2.4'": "in part: where Z = 1 for every composition of tilts (local_converse_Z1); the induction on T is not done",
     "2.6a": "a definition: `MA`",
     "2.8 smallest": SMALLEST,
     "2.9 under cancel": UNDONE,
