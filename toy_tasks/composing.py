@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from factorcomp.composition.operator import compose_rows, log_normalize
 from toy_tasks.networks import Transformer
+from toy_tasks.task import up_to_eos
 
 BATCH = 128
 """Prompts that a network is given together where exact numbers are computed."""
@@ -122,12 +123,3 @@ def failures_of(
     with np.errstate(divide="ignore"):  # the right token has probability 0: the failure is 1
         failure = -np.expm1(np.where(counts, np.log1p(-np.minimum(wrong, 1.0)), 0.0).sum(axis=1))
     return failure, ((logs.argmax(axis=-1) == answers) | ~counts).all(axis=1)
-
-
-def up_to_eos(answers: Int[np.ndarray, "batch answer"], eos: int) -> Bool[np.ndarray, "batch answer"]:
-    """Which tokens come no later than the first EOS.
-
-    >>> up_to_eos(np.array([[0, 2, 2]]), 2).tolist()
-    [[True, True, False]]
-    """
-    return np.cumsum(answers == eos, axis=1) - (answers == eos) == 0

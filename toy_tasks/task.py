@@ -25,7 +25,7 @@ tasks: networks, training, composition and sampling. A worked example, a task of
 
 import abc
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -80,8 +80,17 @@ class AbstractTask(abc.ABC):
         """Texts to train on: answers count up to and with EOS, and not at all if the prompt is held out."""
         prompts = self.prompts(size, shortest, longest, key=key)
         answers = self.answers(skill, prompts)
-        going_on = jnp.cumsum(answers == self.eos, axis=1) - (answers == self.eos) == 0
-        return Texts(prompts, answers, going_on & ~held_out(prompts, self.eos)[:, None])
+        return Texts(prompts, answers, up_to_eos(answers, self.eos) & ~held_out(prompts, self.eos)[:, None])
+
+
+def up_to_eos(answers: Int[Any, "batch answer"], eos: int) -> Bool[Any, "batch answer"]:
+    """Which tokens come no later than the first EOS; arrays of NumPy or of JAX.
+
+    >>> up_to_eos(np.array([[0, 2, 2]]), 2).tolist()
+    [[True, True, False]]
+    """
+    ends = answers == eos
+    return ends.cumsum(axis=1) - ends == 0
 
 
 def held_out(prompts: Int[Array, "batch prompt"], eos: int) -> Bool[Array, " batch"]:

@@ -2,7 +2,7 @@
    names (theory.md 1.1, 4.1; 4.2 for the intervals).  The rows are tables of any numbers [N], with an injection [val]
    into a field that sends [zero] to 0; [tokens] and [experts] list all of them, once. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition skills joint decision.
+From factorcomp Require Import setting composition laws skills joint decision.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.
 
@@ -248,10 +248,7 @@ Theorem decide_interval_right T :
   then [/\ in_scope T h, ~ jf_int T Dev & exists i j, [/\ i != j, act T (Dev i) h & act T (Dev j) h]]
   else jf_int T Dev.
 Proof.
-have [v0 _] : exists v : V, true.
-  have [v _|none] := pickP (@predT V); first by exists v.
-  have [_ one] := b_model [::]; move: (oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
-  by have := none y.
+have [v0 _] := model_inhabited b_model.
 have := ohead_filter (scope T) (fun h => 1 < size (active T h))%N; rewrite /decide_interval.
 case: ohead => [h [hs /activeP[i [j [ij ai aj]]]]|one].
   have [acti actj] := (active_act hs ai, active_act hs aj); split; [exact: scope_in| |by exists i, j].

@@ -1,6 +1,6 @@
 (* What invariant.v accepts holds for every length, and what it refutes fails (theory.md 7.3, 7.4). *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From factorcomp Require Import setting composition skills joint decision decision_correct invariant.
+From factorcomp Require Import setting composition laws skills joint decision decision_correct invariant.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 
 Section Correct.
@@ -184,10 +184,7 @@ Qed.
 
 Theorem invariant_interval gone P : proves_interval tokens experts start next deviants gone P -> forall T, jf_int T Dev.
 Proof.
-have [v0 _] : exists v : V, true.
-  have [v _|none] := pickP (@predT V); first by exists v.
-  have [_ one] := b_model [::]; move: (GRing.oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
-  by have := none y.
+have [v0 _] := model_inhabited b_model.
 case/and3P => F G one T; have int T' := proves_interval_sound tokens_all experts_all v0 F G one T'.
 have pt T' : jf_point T' Dev_Q := theorem_4_2_pointwise v0 (int T').
 apply/(theorem_4_2_active _ _ v0) => h i j ai aj.
@@ -204,10 +201,7 @@ Qed.
 Theorem word_refutes_interval i j h u v T : refutes_interval start next deviants i j h u v ->
   size h + maxn (size u) (size v) < T -> ~ jf_int T Dev.
 Proof.
-have [v0 _] : exists v : V, true.
-  have [y _|none] := pickP (@predT V); first by exists y.
-  have [_ one] := b_model [::]; move: (GRing.oner_neq0 R); rewrite -one big1 ?eqxx // => y _.
-  by have := none y.
+have [v0 _] := model_inhabited b_model.
 move=> ok hT jf; apply: (refutes_interval_sound v0 ok hT).
 apply/(theorem_4_2_active _ _ v0) => g k l ak al; move/(theorem_4_2_active _ _ v0): jf; apply; [apply: act_monotone ak|apply: act_monotone al] => // w; exact: Dev_Q_sub.
 Qed.

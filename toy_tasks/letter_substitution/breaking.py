@@ -13,13 +13,13 @@ from jaxtyping import Float, Int
 
 from factorcomp.bounds.per_prefix import oscillation_of, total_variation
 from factorcomp.composition.operator import compose_rows
-from toy_tasks.composing import Composition, composed, generate, up_to_eos
+from toy_tasks.composing import Composition, composed, generate
 from toy_tasks.letter_substitution.configuration import Configuration
 from toy_tasks.letter_substitution.habits import BASE, SHIFT, SHIFTED, Habits, Habitual
 from toy_tasks.letter_substitution.letters import EIGHT
 from toy_tasks.letter_substitution.prefixes import Logs, at_prefixes, compared, likeliest, rows_of
 from toy_tasks.networks import Transformer
-from toy_tasks.task import held_out_prompts
+from toy_tasks.task import held_out_prompts, up_to_eos
 from toy_tasks.training import Family, named_key
 
 Prompts = Int[np.ndarray, "batch prompt"]

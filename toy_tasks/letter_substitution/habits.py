@@ -28,7 +28,7 @@ from rich.progress import Progress
 from toy_tasks.letter_substitution.configuration import Configuration
 from toy_tasks.letter_substitution.letters import EIGHT, Letters
 from toy_tasks.networks import Transformer
-from toy_tasks.task import Texts, held_out
+from toy_tasks.task import Texts, held_out, up_to_eos
 from toy_tasks.training import Family, train, train_family
 
 Table = Float[np.ndarray, "last given answered"]
@@ -98,8 +98,7 @@ class Habits(Letters):
         prompts = self.prompts(size, shortest, longest, key=first)
         noise = jax.random.gumbel(second, (*prompts.shape, len(self.vocabulary)))
         answers = self._drawn(skill, prompts, noise)
-        going_on = jnp.cumsum(answers == self.eos, axis=1) - (answers == self.eos) == 0
-        counted = going_on & ~held_out(prompts, self.eos)[:, None]
+        counted = up_to_eos(answers, self.eos) & ~held_out(prompts, self.eos)[:, None]
         return Texts(prompts, answers, counted, skill[self.last(answers), prompts])
 
     def last(self, answers: Int[Array, "batch answer"]) -> Int[Array, "batch answer"]:

@@ -8,10 +8,11 @@ from jaxtyping import Bool, Float, Int
 
 from factorcomp.bounds.per_prefix import oscillation_of, total_variation
 from factorcomp.composition.operator import compose_rows, log_normalize
-from toy_tasks.composing import Composition, failures_of, logits_after, up_to_eos
+from toy_tasks.composing import Composition, failures_of, logits_after
 from toy_tasks.letter_substitution.habits import Habits
 from toy_tasks.letter_substitution.letters import Letters
 from toy_tasks.networks import Transformer
+from toy_tasks.task import up_to_eos
 
 Logs = Float[np.ndarray, "components batch next vocab"]
 

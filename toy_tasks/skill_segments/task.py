@@ -12,7 +12,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 from factorcomp import FiniteStateModel
 from toy_tasks.skill_segments.grammar import Grammar, ideals
 from toy_tasks.skill_segments.texts import log_rows
-from toy_tasks.task import AbstractTask, Texts
+from toy_tasks.task import AbstractTask, Texts, up_to_eos
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Segments(AbstractTask):
 
         _, drawn = jax.lax.scan(step, jnp.full(size, start), jax.random.split(key, longest))
         texts = drawn.T
-        counted = jnp.cumsum(texts == self.eos, axis=1) - (texts == self.eos) == 0
+        counted = up_to_eos(texts, self.eos)
         return Texts(self.prompts(size, 0, 0, key=key), texts, counted)
 
 
